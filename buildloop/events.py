@@ -1,0 +1,82 @@
+"""The run's event log: one JSON object a line, a fixed envelope, and a schema that every event must meet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from buildloop.files import append_line
+
+ENVELOPE = frozenset({"ts", "ts_epoch", "type", "run_id"})
+
+# The fields each event carries at least. A type that is not here cannot be emitted.
+EVENT_FIELDS: dict[str, frozenset[str]] = {
+    name: frozenset(fields.split())
+    for name, fields in {
+        "loop.started": "goal agent tests max_iterations max_restarts",
+        "loop.resumed": "iteration",
+        "loop.baseline": "verdict failing",
+        "loop.iteration_start": "iteration max session agent test_passed",
+        "loop.iteration_complete": "iteration max session agent test_passed commits status",
+        "loop.context_efficiency": "iteration raw_prompt_chars trimmed_prompt_chars trim_ratio "
+        "budget_utilization budget_chars",
+        "loop.context_trimmed": "iteration original trimmed budget sections",
+        "loop.context_usage": "iteration input_tokens output_tokens usage_pct threshold",
+        "loop.context_exhaustion_warning": "iteration usage_pct threshold input_tokens output_tokens window",
+        "loop.context_exhaustion_restart": "restart prev_iteration iteration",
+        "loop.restart": "restart max iteration reason",
+        "loop.stuckness_detected": "signals count iteration reasons",
+        "loop.failure_classified": "mode iteration confidence",
+        "loop.failure_mode_forced": "mode iteration",
+        "loop.recovery_applied": "mode restart action outcome",
+        "loop.completion_rejected": "iteration reason",
+        "loop.degraded": "what why",
+        "loop.completed": "reason iterations commits",
+        "error.actionability_scored": "score error_count enhanced iteration",
+        "error.context_generated": "stage iteration category",
+        "suggestion.recorded": "id category stage",
+        "suggestion.resolved": "id category stage",
+        "daemon.granular_failure": "issue broad_class granular_mode action",
+    }.items()
+}
+
+
+class EventLog:
+    """Appends events of one run. Values are data: nothing in them can reach the envelope."""
+
+    def __init__(self, path: Path, run_id: str) -> None:
+        self.path = path
+        self.run_id = run_id
+
+    def emit(self, event_type: str, **fields: Any) -> dict[str, Any]:  # noqa: ANN401
+        event = make_event(event_type, self.run_id, datetime.now(UTC), fields)
+        append_line(self.path, json.dumps(event, ensure_ascii=True, default=str))
+        return event
+
+
+def make_event(event_type: str, run_id: str, now: datetime, fields: dict[str, Any]) -> dict[str, Any]:
+    if event_type not in EVENT_FIELDS:
+        raise ValueError(f"unknown event type {event_type!r}")
+    if missing := EVENT_FIELDS[event_type] - fields.keys():
+        raise ValueError(f"event {event_type} lacks {', '.join(sorted(missing))}")
+    if reserved := ENVELOPE & fields.keys():
+        raise ValueError(f"event field {', '.join(sorted(reserved))} is reserved for the envelope")
+    stamp = now.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return {"ts": stamp, "ts_epoch": int(now.timestamp()), "type": event_type, "run_id": run_id, **fields}
+
+
+def read_events(path: Path) -> Iterator[dict[str, Any]]:
+    """The log's events in order; a line torn by a crash is passed over, the rest still counts."""
+    if not path.exists():
+        return
+    with path.open(encoding="utf-8", errors="replace") as stream:
+        for line in stream:
+            try:
+                event = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(event, dict) and "type" in event:
+                yield event

@@ -1,0 +1,56 @@
+"""Files that are either the old one or the new one, never half of either."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Replace `path` by `text`; a crash or a full disk at any point leaves the old content."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape", newline="") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def write_json(path: Path, value: Any) -> None:  # noqa: ANN401 (anything JSON can hold)
+    write_atomic(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add one whole line, safe with other writers; a line that a crash cut short is closed first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab+") as stream, locked(stream.fileno()):
+        end = stream.seek(0, os.SEEK_END)
+        torn = end > 0 and _byte_at(stream.fileno(), end - 1) != b"\n"
+        stream.write((b"\n" if torn else b"") + line.encode("utf-8", "surrogateescape") + b"\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+@contextlib.contextmanager
+def locked(descriptor: int) -> Iterator[None]:
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+def _byte_at(descriptor: int, offset: int) -> bytes:
+    return os.pread(descriptor, 1, offset)
