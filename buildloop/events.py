@@ -32,6 +32,7 @@ EVENT_FIELDS: dict[str, frozenset[str]] = {
         "loop.failure_classified": "mode iteration confidence",
         "loop.failure_mode_forced": "mode iteration",
         "loop.recovery_applied": "mode restart action outcome",
+        "loop.agent_waiting": "iteration attempt seconds error",
         "loop.completion_rejected": "iteration reason",
         "loop.degraded": "what why",
         "loop.completed": "reason iterations commits",

@@ -1,0 +1,95 @@
+"""Streams a process's output into a file: masked, and with a cap that keeps both ends."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+from buildloop.errors import StateWriteError
+from buildloop.redact import Redactor
+
+HEAD_BYTES = 48 * 2**20
+TAIL_BYTES = 16 * 2**20
+CHUNK_BYTES = 2**16
+
+
+class Capture:
+    """Write into `write_end`; the beginning and the end of it arrive in `path`."""
+
+    def __init__(
+        self, path: Path, redact: Redactor, head_bytes: int = HEAD_BYTES, tail_bytes: int = TAIL_BYTES
+    ) -> None:
+        self._read_end, self.write_end = os.pipe()
+        self._path, self._redact = path, redact
+        self._head_left, self._tail_limit = head_bytes, tail_bytes
+        self._tail: deque[bytes] = deque()
+        self._tail_size = self._left_out = 0
+        self._thread = threading.Thread(target=self._pump, daemon=True)
+        self._error: OSError | None = None
+        self.last_output = time.monotonic()
+
+    def __enter__(self) -> Capture:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        return self
+
+    def start(self) -> None:
+        """Call once the process has its copy of `write_end`; ours is closed, so its end becomes visible."""
+        if not self._thread.is_alive():
+            os.close(self.write_end)
+            self._thread.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._thread.ident is None:
+            os.close(self.write_end)
+        else:
+            self._thread.join()
+        os.close(self._read_end)
+        if self._error is not None and error is None:
+            raise StateWriteError(f"cannot write {self._path}: {self._error.strerror}") from self._error
+
+    def _pump(self) -> None:
+        try:
+            self._copy()
+        except OSError as error:
+            self._error = error
+            # Whoever writes must not block on a pipe that nobody reads.
+            while os.read(self._read_end, CHUNK_BYTES):
+                pass
+
+    def _copy(self) -> None:
+        with self._path.open("wb") as stream:
+            pending = b""
+            while chunk := os.read(self._read_end, CHUNK_BYTES):
+                self.last_output = time.monotonic()
+                whole, newline, pending = (pending + chunk).rpartition(b"\n")
+                if newline:
+                    self._keep(stream, whole + newline)
+                if len(pending) > CHUNK_BYTES:
+                    self._keep(stream, pending)
+                    pending = b""
+                stream.flush()
+            self._keep(stream, pending)
+            if self._left_out:
+                stream.write(b"\n[buildloop: %d bytes left out here]\n" % self._left_out)
+            for part in self._tail:
+                stream.write(part)
+
+    def _keep(self, stream: BinaryIO, data: bytes) -> None:
+        masked = self._redact(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        if self._head_left > 0 and not self._tail:
+            stream.write(masked)
+            self._head_left -= len(masked)
+            return
+        self._tail.append(masked)
+        self._tail_size += len(masked)
+        while self._tail_size > self._tail_limit:
+            dropped = len(self._tail.popleft())
+            self._tail_size -= dropped
+            self._left_out += dropped

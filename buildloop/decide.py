@@ -1,0 +1,111 @@
+"""What comes next: one pure function from where the run stands to one of three decisions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from buildloop.diagnosis.model import FailureMode
+from buildloop.models import AgentOutcome, Iteration, StopReason
+from buildloop.recovery.strategies import REDIRECTS
+from buildloop.state import LoopState
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Another iteration in this session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """A new session, briefed by the summary of this one."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    reason: StopReason
+    explanation: str
+
+
+Decision = Continue | Restart | Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Whether a green gate completes the run, and if not, what is still missing."""
+
+    possible: bool
+    missing: str = ""
+
+
+def proof_of(state: LoopState, iteration: Iteration) -> Proof:
+    """The completion rule. What an agent says can be necessary; it is never sufficient."""
+    if not state.baseline.gate.passed:
+        return Proof(True)
+    if iteration.gate.tree == state.baseline.gate.tree:
+        return Proof(False, "The gate was green before you started and you have changed nothing yet.")
+    if state.request.accept is not None or (iteration.agent and iteration.agent.reply.claims_done):
+        return Proof(True)
+    return Proof(
+        False,
+        "The gate is green, but it was green before you started, so that proves nothing. Finish the goal; "
+        "when it is fully met, end your reply with the line BUILDLOOP-DONE.",
+    )
+
+
+def decide(state: LoopState) -> Decision:
+    """The decision after the last iteration (or after the baseline). Order matters: success first, then limits,
+    then the state of the session."""
+    last = state.last
+    if last.gate.passed and state.number > 0 and proof_of(state, last).possible:
+        return Stop(StopReason.COMPLETE, _why_complete(state))
+    return _limit_reached(state) or _session_over(state) or Continue()
+
+
+def redirects_used(state: LoopState) -> int:
+    return sum(
+        1 for one in state.iterations if one.recovery and one.recovery.strategy.action == "reduce_and_redirect"
+    )
+
+
+def _limit_reached(state: LoopState) -> Stop | None:
+    stuck = state.last.diagnosis is not None and state.last.diagnosis.mode is FailureMode.INFINITE_LOOP
+    if stuck and redirects_used(state) > len(REDIRECTS):
+        return Stop(
+            StopReason.STUCK,
+            "The same failure stayed although the agent was redirected "
+            f"{len(REDIRECTS)} times; a person has to look at it.",
+        )
+    if state.number >= state.max_iterations:
+        cut = "" if state.max_iterations == state.request.max_iterations else " (cut because it was stuck)"
+        return Stop(
+            StopReason.MAX_ITERATIONS, f"All {state.max_iterations} iterations{cut} were used; the gate is {_gate(state)}."
+        )
+    return None
+
+
+def _session_over(state: LoopState) -> Decision | None:
+    agent = state.last.agent
+    overflow = agent is not None and agent.reply.outcome is AgentOutcome.OVERFLOW
+    diagnosed = state.last.diagnosis is not None and state.last.diagnosis.mode is FailureMode.CONTEXT_EXHAUSTION
+    if not (overflow or diagnosed or state.context_due) or state.last.session != state.session:
+        return None
+    if state.restarts >= state.max_restarts:
+        return Stop(
+            StopReason.MAX_RESTARTS,
+            f"The context is full ({state.context_pct} %) and all {state.max_restarts} restarts were used.",
+        )
+    return Restart("context_exhaustion")
+
+
+def _why_complete(state: LoopState) -> str:
+    verified = f"a fresh run of {len(state.request.test)} gate command(s) on commit {state.head[:10]} is green"
+    if state.request.accept is not None:
+        verified += " and the acceptance command passed"
+    return f"Complete: {verified}."
+
+
+def _gate(state: LoopState) -> str:
+    report = state.last.gate
+    return "green but the goal is not proven" if report.passed else f"red ({report.in_words})"

@@ -1,0 +1,32 @@
+"""What agents and gates find in their environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+# buildloop sets these for itself when it brings its own Prefect server; they are not the user's.
+EMBEDDED_FLAG = "_BUILDLOOP_EMBEDDED"
+PYTHON_PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
+
+
+def child_environment(own: Mapping[str, str], workspace: Path, extra: Mapping[str, str]) -> dict[str, str]:
+    """The user's environment, without what Prefect and buildloop added to it."""
+    embedded = EMBEDDED_FLAG in own
+    kept = {name: value for name, value in own.items() if not _is_ours(name, embedded)}
+    kept |= {name: value for name, value in extra.items() if name != "PYTHONPATH"}
+    paths = [extra.get("PYTHONPATH", ""), *_python_paths(workspace), kept.get("PYTHONPATH", "")]
+    if joined := ":".join(filter(None, paths)):
+        kept["PYTHONPATH"] = joined
+    return kept
+
+
+def _is_ours(name: str, embedded: bool) -> bool:
+    return name == EMBEDDED_FLAG or name.startswith("PREFECT__") or (embedded and name.startswith("PREFECT_"))
+
+
+def _python_paths(workspace: Path) -> list[str]:
+    """An editable install points at the user's checkout; the workspace's own code must come first."""
+    if not any((workspace / name).exists() for name in PYTHON_PROJECT_FILES):
+        return []
+    return [str(workspace / "src")] if (workspace / "src").is_dir() else [str(workspace)]

@@ -1,0 +1,53 @@
+"""
+Everything buildloop raises. A red gate is not here: it is a `GateReport`.
+
+* BuildloopError              one sentence for a person; `exit_code` is what the command ends with
+  x InputError                bad input or environment, nothing was done (2)
+    + RunLocked               another process works on this run (2)
+  x GateUnavailable           the gate could not be started at all (3)
+  x AgentUnavailable          rate limit, overload, network: the same prompt may work later
+  x AgentRefused              credentials, billing, permission: no retry can help (4)
+  x GateStillRed              asks Prefect for another run of the same gate on the same tree
+  x InstallUnavailable        the package registry did not answer: the same install may work later
+  x StateWriteError           the run's state could not be written; what was there is intact (1)
+
+All take positional arguments only, so that they pickle.
+"""
+
+from __future__ import annotations
+
+
+class BuildloopError(Exception):
+    exit_code = 1
+
+
+class InputError(BuildloopError):
+    exit_code = 2
+
+
+class RunLocked(InputError):
+    pass
+
+
+class GateUnavailable(BuildloopError):
+    exit_code = 3
+
+
+class AgentUnavailable(BuildloopError):
+    pass
+
+
+class AgentRefused(BuildloopError):
+    exit_code = 4
+
+
+class GateStillRed(BuildloopError):
+    pass
+
+
+class InstallUnavailable(BuildloopError):
+    pass
+
+
+class StateWriteError(BuildloopError):
+    pass

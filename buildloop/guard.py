@@ -1,0 +1,141 @@
+"""Runs one command and lets nothing it started outlive it.
+
+    python -I -S guard.py CONTROL_FD GRACE_SECONDS PROGRAM [ARGUMENT …]
+
+A process of its own between buildloop and the agent or gate. Agents run their tools in sessions of
+their own, so a signal to the process group misses them. Here orphans become *our* children (Linux
+sub-reaper), so every descendant can be found and killed: when the command ends, when buildloop closes
+the control pipe, and when buildloop itself is killed, which closes that pipe too.
+
+Only the standard library, and little of it: this starts twice in every iteration.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import select
+import signal
+import sys
+import time
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+NOT_EXECUTABLE, NOT_FOUND = 126, 127
+POLL_SECONDS = 0.05
+
+
+def main() -> int:
+    control, grace, argv = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    child = os.fork()
+    if child == 0:
+        _become(argv, control)
+    asked_to_stop = not _wait(child, control)
+    if asked_to_stop:
+        _signal_all(signal.SIGTERM)
+        _wait(child, None, time.monotonic() + grace)
+    status = _reap(child)
+    while _signal_all(signal.SIGKILL):
+        status = _reap(child, status)
+        time.sleep(0.01)
+    status = _reap(child, status)
+    if status is None:
+        return 128 + signal.SIGKILL
+    return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
+
+
+def _become(argv: list[str], control: int) -> None:
+    """In the child: leave the guard's session, die if the guard is killed, and become the command."""
+    os.close(control)
+    os.setsid()
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        os.execvp(argv[0], argv)  # noqa: S606 (no shell is the point)
+    except OSError as error:
+        os.write(2, f"buildloop: cannot run {argv[0]}: {error.strerror}\n".encode())
+        os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)
+
+
+def _wait(child: int, control: int | None, deadline: float | None = None) -> bool:
+    """True when the child ended, False when we were asked to stop or the deadline came first."""
+    watch = _exit_descriptor(child)
+    readable = [fd for fd in (watch, control) if fd is not None]
+    while True:
+        left = None if deadline is None else max(0.0, deadline - time.monotonic())
+        pause = left if watch is not None else min(POLL_SECONDS, POLL_SECONDS if left is None else left)
+        ready, _, _ = select.select(readable, [], [], pause)
+        if control is not None and control in ready:
+            return False
+        if _ended(child):
+            return True
+        if deadline is not None and time.monotonic() >= deadline:
+            return False
+
+
+def _exit_descriptor(child: int) -> int | None:
+    return os.pidfd_open(child) if hasattr(os, "pidfd_open") else None
+
+
+def _ended(child: int) -> bool:
+    options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    return os.waitid(os.P_PID, child, options) is not None
+
+
+def _reap(child: int, known: int | None = None) -> int | None:
+    """Collect every ended descendant; the child's own status is the one we report."""
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return known
+        if pid == 0:
+            return known
+        if pid == child:
+            known = status
+
+
+def _signal_all(number: int) -> bool:
+    found = _descendants(os.getpid())
+    for pid in found:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            continue
+    return bool(found)
+
+
+def _descendants(root: int) -> list[int]:
+    children: dict[int, list[int]] = {}
+    try:
+        names = os.listdir("/proc")
+    except FileNotFoundError:
+        return []
+    for name in names:
+        if name.isdigit() and (parent := _living_parent(name)) is not None:
+            children.setdefault(parent, []).append(int(name))
+    found, queue = [], [root]
+    while queue:
+        below = children.get(queue.pop(), [])
+        found += below
+        queue += below
+    return found
+
+
+def _living_parent(pid: str) -> int | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stream:  # noqa: PTH123 (pathlib costs start-up time)
+            state, parent = stream.read().rpartition(b")")[2].split()[:2]
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return None if state == b"Z" else int(parent)
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

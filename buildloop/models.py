@@ -1,0 +1,270 @@
+"""The values that cross borders: task results, files, stores. Frozen, validated, JSON both ways."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from buildloop.diagnosis.model import Diagnosis, LogReading
+
+
+class Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Verdict(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"
+    COULD_NOT_RUN = "could_not_run"
+    TIMED_OUT = "timed_out"
+
+
+class AgentOutcome(StrEnum):
+    """How an agent call ended: read from status, exit code and error stream, never from its prose."""
+
+    OK = "ok"
+    NO_CHANGE = "no_change"
+    TURN_LIMIT = "turn_limit"
+    TIMEOUT = "timeout"
+    OVERFLOW = "overflow"
+    TRANSIENT = "transient"
+    REFUSED = "refused"
+    CRASHED = "crashed"
+
+
+class StopReason(StrEnum):
+    COMPLETE = "complete"
+    MAX_ITERATIONS = "max_iterations"
+    MAX_RESTARTS = "max_restarts"
+    STUCK = "stuck"
+    GATE_COULD_NOT_RUN = "gate_could_not_run"
+    AGENT_REFUSED = "agent_refused"
+    AGENT_UNAVAILABLE = "agent_unavailable"
+    CANCELLED = "cancelled"
+
+
+EXIT_CODES: dict[StopReason, int] = {
+    StopReason.COMPLETE: 0,
+    StopReason.MAX_ITERATIONS: 1,
+    StopReason.MAX_RESTARTS: 1,
+    StopReason.STUCK: 1,
+    StopReason.GATE_COULD_NOT_RUN: 3,
+    StopReason.AGENT_REFUSED: 4,
+    StopReason.AGENT_UNAVAILABLE: 1,
+    StopReason.CANCELLED: 130,
+}
+
+
+class Usage(Frozen):
+    """Tokens of one agent call by kind. `context_tokens` is the fill after its last model request.
+
+    None means "the agent did not say", which is not 0.
+    """
+
+    input_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    output_tokens: int | None = None
+    context_tokens: int | None = None
+    cost_usd: float | None = None
+
+    @property
+    def fresh_tokens(self) -> int:
+        """Tokens that were new in this call; cache reads count one prefix again and again."""
+        return (self.input_tokens or 0) + (self.cache_write_tokens or 0) + (self.output_tokens or 0)
+
+
+class AgentReply(Frozen):
+    """What an agent adapter says about one call."""
+
+    outcome: AgentOutcome
+    exit_code: int | None = None
+    seconds: float = 0.0
+    usage: Usage = Usage()
+    claims_done: bool = False
+    text: str = Field("", description="The end of what the agent said, for people.")
+    error: str = Field("", description="Why it is not ok, in one sentence.")
+    reset_at: datetime | None = None
+
+
+class Checkpoint(Frozen):
+    """The commit that keeps what one iteration left behind. `commit` equals `parent` when nothing changed."""
+
+    parent: str
+    commit: str
+    tree: str
+    files: tuple[str, ...] = ()
+    insertions: int = 0
+    deletions: int = 0
+
+    @property
+    def changed(self) -> bool:
+        return self.commit != self.parent
+
+
+class AgentRun(Frozen):
+    """One agent call and the checkpoint of what it did."""
+
+    reply: AgentReply
+    checkpoint: Checkpoint
+
+
+class CommandResult(Frozen):
+    command: str
+    verdict: Verdict
+    exit_code: int | None
+    seconds: float
+    log: str = Field(description="Path of its log, relative to the run directory.")
+
+
+class GateReport(Frozen):
+    """What one gate run said about one tree. A red gate is a report, never an exception."""
+
+    verdict: Verdict
+    tree: str
+    commands: tuple[CommandResult, ...]
+    reading: LogReading = LogReading()
+    attempts: int = 1
+    explanation: str = ""
+    tail: str = Field("", description="The end of the red log, for readers when no parser knows the tool.")
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict is Verdict.PASSED
+
+    @property
+    def seconds(self) -> float:
+        return sum(result.seconds for result in self.commands)
+
+    @property
+    def failing_count(self) -> int:
+        """Failing tests, or findings where no test is named; a red gate without either counts as one."""
+        if self.passed:
+            return 0
+        counted = self.reading.counts.failed if self.reading.counts else 0
+        return max(len(self.reading.failing), counted, len(self.reading.findings), 1)
+
+    @property
+    def in_words(self) -> str:
+        if self.verdict is Verdict.FAILED:
+            return f"{self.failing_count} failing"
+        return {"passed": "green", "could_not_run": "could not run", "timed_out": "timed out"}[self.verdict]
+
+
+class Strategy(Frozen):
+    """What is done about a diagnosis. `args` are run options in the form a user would type them."""
+
+    mode: str
+    action: str
+    args: tuple[str, ...] = ()
+    description: str
+    max_retries_override: int | None = None
+
+
+class Recovery(Frozen):
+    """A strategy carried out: what was done and what the next prompt must say about it (once)."""
+
+    strategy: Strategy
+    outcome: str
+    helped: bool = Field(False, description="Whether the gate is worth running again without the agent.")
+    note: str = ""
+    back_to: str | None = Field(None, description="Commit the workspace was put back to.")
+    environment: dict[str, str] = {}
+
+
+class ContextSummary(Frozen):
+    """What a new session is told about the old ones; at most 2000 characters."""
+
+    session: int
+    iteration: int
+    reason: str
+    text: str = Field(max_length=2000)
+
+
+class Remedy(Frozen):
+    """One diagnosis and what was done about it."""
+
+    diagnosis: Diagnosis
+    recovery: Recovery
+    error_lines: tuple[str, ...] = Field((), description="The findings' lines, enriched for the agent.")
+
+
+class Iteration(Frozen):
+    """Everything known about one finished iteration. Number 0 is the baseline: a gate without an agent.
+
+    `reports` are all gate runs on its tree in order: the first, a probe, reruns, the final proof. The last one
+    counts.
+    """
+
+    session: int
+    number: int
+    reports: tuple[GateReport, ...] = Field(min_length=1)
+    agent: AgentRun | None = None
+    remedies: tuple[Remedy, ...] = ()
+    context_pct: int = 0
+
+    @property
+    def gate(self) -> GateReport:
+        return self.reports[-1]
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        return self.remedies[-1].diagnosis if self.remedies else None
+
+    @property
+    def recovery(self) -> Recovery | None:
+        return self.remedies[-1].recovery if self.remedies else None
+
+    @property
+    def error_lines(self) -> tuple[str, ...]:
+        return self.remedies[-1].error_lines if self.remedies else ()
+
+    @property
+    def head(self) -> str | None:
+        return self.agent.checkpoint.commit if self.agent else None
+
+    def with_report(self, report: GateReport) -> Iteration:
+        return self.model_copy(update={"reports": (*self.reports, report)})
+
+    def with_remedy(self, remedy: Remedy) -> Iteration:
+        return self.model_copy(update={"remedies": (*self.remedies, remedy)})
+
+
+class WorkspaceInfo(Frozen):
+    """The run's own worktree. `workdir` is the folder in it that the request's repo path meant."""
+
+    root: str
+    workdir: str
+    branch: str
+    start_commit: str
+    start_tree: str
+    repo: str
+    repo_id: str
+
+
+class BuildResult(Frozen):
+    """How a run ended, for a person, a script and CI alike."""
+
+    run_id: str
+    reason: StopReason
+    explanation: str
+    next_step: str
+    iterations: int
+    sessions: int
+    branch: str
+    commit: str
+    tree: str
+    failing: tuple[str, ...] = ()
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    run_dir: str
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.reason]
+
+    def as_json(self) -> dict[str, Any]:
+        return {**self.model_dump(mode="json"), "exit_code": self.exit_code}

@@ -1,0 +1,93 @@
+"""Composes the prompt of the next iteration. The goal section is always the immutable original goal."""
+
+from __future__ import annotations
+
+from buildloop.agents.contract import DONE_LINE
+from buildloop.diagnosis.model import FailureMode
+from buildloop.models import GateReport, Iteration
+from buildloop.prompt.sections import Priority, Prompt, Section, assemble, fenced
+from buildloop.state import LoopState
+
+FAILING_SHOWN = 20
+LINES_SHOWN = 20
+LINE_CHARS = 500
+ITERATIONS_SHOWN = 10
+
+MEANING = {
+    FailureMode.CODE_ERROR: "the code is wrong",
+    FailureMode.DEPENDENCY_ISSUE: "something the code needs is not installed or cannot be resolved",
+    FailureMode.TEST_FLAKINESS: "a test passes and fails on the same code",
+    FailureMode.INFINITE_LOOP: "the same failure stays although the code changes",
+    FailureMode.CONTEXT_EXHAUSTION: "the context of the last session was full",
+}
+
+RULES = f"""\
+1. Work only inside this directory. Read the code before you change it.
+2. Make the gate green by fixing the cause. Never delete, skip, weaken or special-case a test, and never edit
+   the gate itself: that is detected and counts as red.
+3. You need not commit; whatever you leave is committed for you and the gate is run on it.
+4. Nobody can answer questions. Decide, and say in a sentence what you decided.
+5. When the goal is fully met, end your reply with the single line {DONE_LINE}. Otherwise do not write that line."""
+
+
+def compose_prompt(state: LoopState) -> Prompt:
+    number = state.number + 1
+    opening = (
+        f"You are a coding agent working unattended, iteration {number} of at most {state.max_iterations} "
+        f"(session {state.session})."
+    )
+    sections = (
+        Section("", opening, Priority.ESSENTIAL),
+        Section("Your Goal", state.request.goal, Priority.ESSENTIAL),
+        Section("Gate", _gate(state), Priority.ESSENTIAL),
+        Section("Notice", "\n\n".join(state.notes), Priority.ESSENTIAL),
+        Section("Change Course", state.redirect, Priority.ESSENTIAL),
+        Section("What Failed", _failure(state.last), Priority.ESSENTIAL),
+        Section("Previous Session (Summarized)", state.summary.text if state.summary else "", Priority.IMPORTANT),
+        Section("Progress So Far", _progress(state), Priority.HELPFUL, limit=4000),
+        Section("End of the Gate's Output", _tail(state.last.gate), Priority.BACKGROUND, limit=8000),
+        Section("Rules", RULES, Priority.ESSENTIAL),
+    )
+    return assemble(sections, state.request.prompt_budget)
+
+
+def _gate(state: LoopState) -> str:
+    commands = [*state.request.test, *([state.request.accept] if state.request.accept else [])]
+    return "These commands decide; all must exit 0:\n" + "\n".join(f"- `{command}`" for command in commands)
+
+
+def _failure(last: Iteration) -> str:
+    report = last.gate
+    if report.passed:
+        return ""
+    parts = [f"The gate is red: {report.in_words}. {report.explanation}".strip()]
+    if last.diagnosis is not None:
+        parts.append(f"Diagnosis: {last.diagnosis.mode} ({MEANING[last.diagnosis.mode]}).")
+    failing = report.reading.failing
+    if failing:
+        more = f"\n- … and {len(failing) - FAILING_SHOWN} more" if len(failing) > FAILING_SHOWN else ""
+        parts.append("Failing tests:\n" + "\n".join(f"- {test}" for test in failing[:FAILING_SHOWN]) + more)
+    if report.reading.location:
+        parts.append(f"Most likely place: {report.reading.location}")
+    if lines := last.error_lines or report.reading.error_lines:
+        parts.append(fenced("\n".join(line[:LINE_CHARS] for line in lines[:LINES_SHOWN])))
+    return "\n\n".join(parts)
+
+
+def _progress(state: LoopState) -> str:
+    return "\n".join(describe(one) for one in state.iterations[-ITERATIONS_SHOWN:])
+
+
+def describe(one: Iteration) -> str:
+    """One iteration in one line, for prompts and summaries."""
+    if one.agent is None:
+        return f"- baseline: gate {one.gate.in_words}"
+    files = ", ".join(one.agent.checkpoint.files[:5]) or "nothing"
+    more = len(one.agent.checkpoint.files) - 5
+    changed = f"{files} and {more} more" if more > 0 else files
+    outcome = "" if one.agent.reply.outcome == "ok" else f" (agent: {one.agent.reply.outcome})"
+    return f"- iteration {one.number}: changed {changed}{outcome}; gate {one.gate.in_words}"
+
+
+def _tail(report: GateReport) -> str:
+    return fenced(report.tail) if report.tail and not report.passed else ""

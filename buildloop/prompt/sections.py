@@ -1,0 +1,86 @@
+"""A prompt is typed sections with priorities; over budget the least important go first, never the essential."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+CUT_NOTICE = "\n[cut to fit the prompt budget]"
+
+
+class Priority(IntEnum):
+    """What goes first when the prompt is too long. ESSENTIAL sections are never cut."""
+
+    BACKGROUND = 1
+    HELPFUL = 2
+    IMPORTANT = 3
+    ESSENTIAL = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`limit` is the section's own budget in characters; essential ones are bounded by whoever makes them."""
+
+    title: str
+    body: str
+    priority: Priority
+    limit: int = 10_000
+
+    @property
+    def text(self) -> str:
+        return f"## {self.title}\n\n{self.body.strip()}" if self.title else self.body.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The text to send, and what had to go to make it fit."""
+
+    text: str
+    raw_chars: int
+    cut: tuple[str, ...] = ()
+
+
+def assemble(sections: Sequence[Section], budget: int) -> Prompt:
+    """Join the sections in order. Over budget, whole sections go from the lowest priority up, last first;
+    one that would fit in part is cut at its end instead."""
+    kept = [_within_own_limit(section) for section in sections if section.body.strip()]
+    raw = len(_join(kept))
+    cut: list[str] = []
+    while (excess := len(_join(kept)) - budget) > 0:
+        candidates = [i for i, s in enumerate(kept) if s.priority is not Priority.ESSENTIAL]
+        if not candidates:
+            break
+        index = min(candidates, key=lambda i: (kept[i].priority, -i))
+        section = kept[index]
+        cut.append(section.title)
+        room = len(section.body) - excess - len(CUT_NOTICE)
+        if room >= len(section.body) // 4 and not section.body.endswith(CUT_NOTICE):
+            kept[index] = _shortened(section, room)
+        else:
+            del kept[index]
+    return Prompt(_join(kept) + "\n", raw, tuple(dict.fromkeys(cut)))
+
+
+def fenced(text: str) -> str:
+    """Log text as a code block whose fence nothing inside can close."""
+    longest = run = 0
+    for char in text:
+        run = run + 1 if char == "`" else 0
+        longest = max(longest, run)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def _within_own_limit(section: Section) -> Section:
+    if section.priority is Priority.ESSENTIAL or len(section.body) <= section.limit:
+        return section
+    return _shortened(section, section.limit - len(CUT_NOTICE))
+
+
+def _shortened(section: Section, room: int) -> Section:
+    return Section(section.title, section.body[:room] + CUT_NOTICE, section.priority, section.limit)
+
+
+def _join(sections: Sequence[Section]) -> str:
+    return "\n\n".join(section.text for section in sections)

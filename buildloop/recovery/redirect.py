@@ -1,0 +1,34 @@
+"""Tells a stuck agent what was tried, what came of it, and that it must not be repeated."""
+
+from __future__ import annotations
+
+from buildloop.diagnosis.fingerprint import fingerprint_reading
+from buildloop.models import Iteration
+from buildloop.recovery.strategies import REDIRECTS
+from buildloop.state import LoopState
+
+TRIED_SHOWN = 8
+SAID_CHARS = 160
+
+
+def redirect_note(state: LoopState, used: int) -> str:
+    """The order for the next rung of the ladder; `used` redirects came before it."""
+    order = REDIRECTS[min(used, len(REDIRECTS) - 1)]
+    tried = [_tried(one) for one in _same_failure(state)][-TRIED_SHOWN:]
+    back = "The workspace was put back to the best state so far; these changes are gone from it."
+    return "\n".join([order, *tried, "", back])
+
+
+def _same_failure(state: LoopState) -> list[Iteration]:
+    """The iterations that ended in the failure we are stuck at."""
+    wanted = fingerprint_reading(state.last.gate.reading)
+    return [one for one in state.iterations if one.agent and fingerprint_reading(one.gate.reading) == wanted]
+
+
+def _tried(one: Iteration) -> str:
+    assert one.agent is not None
+    point = one.agent.checkpoint
+    files = ", ".join(point.files[:5]) or "nothing"
+    said = " ".join(one.agent.reply.text.split())[:SAID_CHARS]
+    described = f' ("{said}")' if said else ""
+    return f"- FORBIDDEN (iteration {one.number}): changing {files} as before{described}; gate stayed {one.gate.in_words}"

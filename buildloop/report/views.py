@@ -1,0 +1,104 @@
+"""The run's files for people and tools: `loop-state.md`, `progress.md`, `error-summary.json`, `failure-mode.json`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from buildloop.diagnosis.model import Diagnosis
+from buildloop.goal import StateFile
+from buildloop.models import Iteration
+from buildloop.prompt.compose import describe
+from buildloop.state import LoopState
+
+ERROR_LINES_KEPT = 20
+FILES_SHOWN = 20
+COMMITS_SHOWN = 5
+LOG_SHOWN = 200
+
+
+def state_file(state: LoopState, status: str, started_at: str, now: datetime) -> StateFile:
+    """Notes and redirects go into `goal`; `original_goal` is the user's text and nothing else."""
+    added = [note for note in (*state.notes, state.redirect) if note]
+    return StateFile(
+        run_id=str(state.request.run_id),
+        goal="\n\n".join([state.request.goal, *added]),
+        original_goal=state.request.goal,
+        status=status,
+        iteration=state.number,
+        max_iterations=state.max_iterations,
+        session=state.session,
+        restarts=state.restarts,
+        max_restarts=state.max_restarts,
+        test_cmd=state.request.test,
+        agent=state.request.agent,
+        model=state.request.model,
+        branch=state.workspace.branch,
+        start_commit=state.workspace.start_commit,
+        started_at=started_at,
+        last_iteration_at=timestamp(now),
+        consecutive_failures=consecutive_failures(state),
+        total_commits=sum(1 for one in state.iterations if one.agent and one.agent.checkpoint.changed),
+        log=tuple(describe(one) for one in state.iterations[-LOG_SHOWN:]),
+    )
+
+
+def progress_text(state: LoopState, status: str, now: datetime) -> str:
+    last = state.last
+    commits = [one for one in state.iterations if one.agent and one.agent.checkpoint.changed]
+    files = list(dict.fromkeys(file for one in commits[::-1] if one.agent for file in one.agent.checkpoint.files))
+    parts = [
+        ("Goal", state.request.goal),
+        (
+            "Status",
+            f"- Iteration: {state.number}/{state.max_iterations}\n"
+            f"- Session restart: {state.restarts}/{state.max_restarts}\n"
+            f"- Tests passing: {str(last.gate.passed).lower()}\n"
+            f"- Status: {status}",
+        ),
+        ("Recent Commits", "\n".join(f"- {_commit_line(one)}" for one in commits[-COMMITS_SHOWN:])),
+        ("Changed Files", "\n".join(f"- {file}" for file in files[:FILES_SHOWN])),
+        ("Last Error", "\n".join(last.gate.reading.error_lines[:10]) if not last.gate.passed else ""),
+        ("Timestamp", timestamp(now)),
+    ]
+    return "\n\n".join(f"## {title}\n\n{body or '(none)'}" for title, body in parts) + "\n"
+
+
+def error_summary(iteration: Iteration, commands: tuple[str, ...], now: datetime) -> dict[str, Any]:
+    reading = iteration.gate.reading
+    return {
+        "iteration": iteration.number,
+        "timestamp": timestamp(now),
+        "error_count": iteration.gate.failing_count,
+        "error_lines": list(reading.error_lines[:ERROR_LINES_KEPT]),
+        "test_cmd": " && ".join(commands),
+    }
+
+
+def failure_mode(diagnosis: Diagnosis, now: datetime) -> dict[str, Any]:
+    return {
+        "mode": diagnosis.mode,
+        "confidence": diagnosis.confidence,
+        "evidence": list(diagnosis.evidence),
+        "runner_up": diagnosis.runner_up,
+        "forced": diagnosis.forced,
+        "timestamp": timestamp(now),
+    }
+
+
+def consecutive_failures(state: LoopState) -> int:
+    count = 0
+    for one in reversed(state.iterations):
+        if one.gate.passed or one.agent is None:
+            break
+        count += 1
+    return count
+
+
+def timestamp(now: datetime) -> str:
+    return now.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _commit_line(one: Iteration) -> str:
+    assert one.agent is not None
+    return f"{one.agent.checkpoint.commit[:10]} iteration {one.number}: {one.gate.in_words}"

@@ -1,0 +1,104 @@
+"""The run directory: files for people and tools, written atomically. The truth is the results and the commits."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from buildloop.errors import InputError
+from buildloop.events import EventLog
+from buildloop.files import write_atomic
+from buildloop.models import AgentReply, BuildResult, Iteration, WorkspaceInfo
+from buildloop.request import BuildRequest
+from buildloop.workspace.lock import is_running
+
+T = TypeVar("T", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class RunDir:
+    """Paths of one run's files, and the typed ones among them."""
+
+    path: Path
+
+    @property
+    def run_id(self) -> str:
+        return self.path.name
+
+    @property
+    def events(self) -> EventLog:
+        return EventLog(self.path / "events.jsonl", self.run_id)
+
+    @property
+    def exclude_file(self) -> Path:
+        return self.path / "exclude"
+
+    def iteration_dir(self, session: int, number: int) -> Path:
+        folder = self.path / "iterations" / f"{session}-{number}"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def save(self, name: str, value: BaseModel) -> None:
+        write_atomic(self.path / name, value.model_dump_json(indent=2) + "\n")
+
+    def save_iteration(self, iteration: Iteration) -> None:
+        folder = self.iteration_dir(iteration.session, iteration.number)
+        write_atomic(folder / "iteration.json", iteration.model_dump_json(indent=2) + "\n")
+
+    def request(self) -> BuildRequest:
+        return self._load("request.json", BuildRequest)
+
+    def workspace(self) -> WorkspaceInfo | None:
+        return self._load_if_there("workspace.json", WorkspaceInfo)
+
+    def result(self) -> BuildResult | None:
+        return self._load_if_there("result.json", BuildResult)
+
+    def reply(self, folder: Path) -> AgentReply | None:
+        path = folder / "reply.json"
+        return AgentReply.model_validate_json(path.read_bytes()) if path.exists() else None
+
+    def iterations(self) -> list[Iteration]:
+        """All finished iterations, oldest first; the baseline is number 0."""
+        folders = (self.path / "iterations").glob("*-*/iteration.json")
+        found = [Iteration.model_validate_json(path.read_bytes()) for path in folders]
+        return sorted(found, key=lambda one: one.number)
+
+    def is_running(self) -> bool:
+        return is_running(self.path)
+
+    def _load(self, name: str, kind: type[T]) -> T:
+        try:
+            return kind.model_validate_json((self.path / name).read_bytes())
+        except FileNotFoundError:
+            raise InputError(f"run {self.run_id} has no {name}; it was never started") from None
+        except (ValidationError, json.JSONDecodeError) as error:
+            raise InputError(f"{self.path / name} is damaged: {str(error).splitlines()[0]}") from None
+
+    def _load_if_there(self, name: str, kind: type[T]) -> T | None:
+        return self._load(name, kind) if (self.path / name).exists() else None
+
+
+def runs_in(state_dir: Path) -> list[RunDir]:
+    """All runs, newest first."""
+    found = [path.parent for path in (state_dir / "runs").glob("*/request.json")]
+    return [RunDir(path) for path in sorted(found, key=lambda p: (p / "request.json").stat().st_mtime, reverse=True)]
+
+
+def find_run(state_dir: Path, wanted: str | None) -> RunDir:
+    """The run with this id, or the only one whose id starts with it; the newest when nothing is said."""
+    runs = runs_in(state_dir)
+    if not runs:
+        raise InputError(f"there are no runs in {state_dir}; start one with 'buildloop run'")
+    if wanted is None:
+        return runs[0]
+    matches = [run for run in runs if run.run_id == wanted] or [run for run in runs if run.run_id.startswith(wanted)]
+    if len(matches) == 1:
+        return matches[0]
+    problem = "more than one run starts with" if matches else "there is no run"
+    known = ", ".join(run.run_id for run in (matches or runs)[:5])
+    raise InputError(f"{problem} {wanted!r}; known runs: {known}")

@@ -1,0 +1,194 @@
+"""Where a run stands: a value that only grows by whole iterations. Everything else is derived from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from buildloop.context.window import check_context_exhaustion, get_context_usage_pct, session_fill
+from buildloop.diagnosis.fingerprint import fingerprint_reading
+from buildloop.diagnosis.model import Attempt, FailureMode
+from buildloop.models import ContextSummary, GateReport, Iteration, Usage, Verdict, WorkspaceInfo
+from buildloop.request import RESTART_CAP, BuildRequest
+
+RESTART_BOOST = 2
+ITERATIONS_WHEN_STUCK = 10
+HISTORY_FOR_DIAGNOSIS = 12
+PROBE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class LoopState:
+    """`iterations[0]` is the baseline. `notes` are told to the agent once, in the next prompt."""
+
+    request: BuildRequest
+    workspace: WorkspaceInfo
+    iterations: tuple[Iteration, ...] = ()
+    session: int = 1
+    max_iterations: int = 0
+    max_restarts: int = 0
+    summary: ContextSummary | None = None
+    notes: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def start(cls, request: BuildRequest, workspace: WorkspaceInfo) -> LoopState:
+        return cls(
+            request, workspace, max_iterations=request.max_iterations, max_restarts=request.max_restarts
+        )
+
+    @property
+    def baseline(self) -> Iteration:
+        return self.iterations[0]
+
+    @property
+    def last(self) -> Iteration:
+        return self.iterations[-1]
+
+    @property
+    def number(self) -> int:
+        """The last finished iteration; 0 after the baseline."""
+        return self.iterations[-1].number if self.iterations else 0
+
+    @property
+    def restarts(self) -> int:
+        return self.session - 1
+
+    @property
+    def head(self) -> str:
+        """The commit the workspace stands at."""
+        for iteration in reversed(self.iterations):
+            if iteration.recovery and iteration.recovery.back_to:
+                return iteration.recovery.back_to
+            if iteration.head:
+                return iteration.head
+        return self.workspace.start_commit
+
+    @property
+    def tree_changed(self) -> bool:
+        return self.last.gate.tree != self.baseline.gate.tree
+
+    @property
+    def session_usages(self) -> tuple[Usage, ...]:
+        return tuple(
+            one.agent.reply.usage for one in self.iterations if one.agent and one.session == self.session
+        )
+
+    @property
+    def fill(self) -> tuple[int, int]:
+        return session_fill(self.session_usages)
+
+    @property
+    def context_pct(self) -> int:
+        return get_context_usage_pct(*self.fill, self.request.context_window)
+
+    @property
+    def context_due(self) -> bool:
+        return check_context_exhaustion(*self.fill, self.request.context_window, self.request.context_threshold)
+
+    @property
+    def best(self) -> Iteration:
+        """The earliest iteration with the fewest failures: what came after it did not help."""
+        return min(self.iterations, key=lambda one: (one.gate.failing_count, one.number))
+
+    @property
+    def best_commit(self) -> str:
+        return self.best.head or self.workspace.start_commit
+
+    @property
+    def flaky_seen(self) -> bool:
+        remedies = (remedy for one in self.iterations for remedy in one.remedies)
+        return any(remedy.diagnosis.mode is FailureMode.TEST_FLAKINESS for remedy in remedies)
+
+    @property
+    def total_usage(self) -> Usage:
+        return add_up([one.agent.reply.usage for one in self.iterations if one.agent])
+
+    @property
+    def redirect(self) -> str:
+        """The standing order of the last redirect; it holds as long as the failure it was given for."""
+        for one in reversed(self.iterations):
+            if one.recovery and one.recovery.strategy.action == "reduce_and_redirect":
+                same = fingerprint_reading(one.gate.reading) == fingerprint_reading(self.last.gate.reading)
+                return one.recovery.note if same and not self.last.gate.passed else ""
+        return ""
+
+    def with_iteration(self, iteration: Iteration) -> LoopState:
+        """Add a finished iteration and let its recovery take effect."""
+        after = replace(self, iterations=(*self.iterations, iteration), notes=())
+        if iteration.recovery is None:
+            return after
+        changes: dict[str, object] = {"environment": self.environment_after(iteration)}
+        if iteration.recovery.note and iteration.recovery.strategy.action != "reduce_and_redirect":
+            changes["notes"] = (iteration.recovery.note,)
+        if iteration.recovery.strategy.mode == FailureMode.INFINITE_LOOP:
+            changes["max_iterations"] = min(self.max_iterations, iteration.number + ITERATIONS_WHEN_STUCK)
+        if iteration.recovery.strategy.mode == FailureMode.CONTEXT_EXHAUSTION and self.request.max_restarts:
+            changes["max_restarts"] = min(RESTART_CAP, self.request.max_restarts + RESTART_BOOST)
+        return replace(after, **changes)  # type: ignore[arg-type]
+
+    def environment_after(self, iteration: Iteration) -> dict[str, str]:
+        """What recoveries have put into the environment of later agents and gates."""
+        merged = dict(self.environment)
+        for remedy in iteration.remedies:
+            merged |= remedy.recovery.environment
+        return merged
+
+    def with_note(self, note: str) -> LoopState:
+        return replace(self, notes=(*self.notes, note))
+
+    def worth_probing(self, report: GateReport) -> bool:
+        """A rerun is cheap and may tell: named tests failed in a way that was not tried before in this run."""
+        known = {fingerprint_reading(past.reading) for one in self.iterations for past in one.reports}
+        return (
+            report.verdict is Verdict.FAILED
+            and bool(report.reading.failing)
+            and report.seconds <= PROBE_SECONDS
+            and fingerprint_reading(report.reading) not in known
+        )
+
+    def restarted(self, summary: ContextSummary) -> LoopState:
+        return replace(self, session=self.session + 1, summary=summary)
+
+
+def attempts_since_redirect(state: LoopState) -> list[Attempt]:
+    """The history a diagnosis looks at. A redirect gets a fair chance: what was before it is settled."""
+    attempts: list[Attempt] = []
+    for one in state.iterations[-HISTORY_FOR_DIAGNOSIS:]:
+        attempts += attempts_of(one)
+        if one.recovery and one.recovery.strategy.mode == FailureMode.INFINITE_LOOP:
+            attempts = []
+    return attempts
+
+
+def attempts_of(iteration: Iteration) -> list[Attempt]:
+    """One attempt a gate run; only the first of an iteration stands on a tree that was not seen before."""
+    return [_attempt(iteration, report, first=index == 0) for index, report in enumerate(iteration.reports)]
+
+
+def _attempt(iteration: Iteration, report: GateReport, *, first: bool) -> Attempt:
+    agent = iteration.agent
+    usage = agent.reply.usage if agent else Usage()
+    return Attempt(
+        passed=report.passed,
+        reading=report.reading,
+        exit_code=next((c.exit_code for c in report.commands if c.exit_code), 0),
+        tree=report.tree,
+        changed=first and agent is not None and agent.checkpoint.changed,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        context_tokens=usage.context_tokens,
+        agent_status=agent.reply.outcome if agent else None,
+    )
+
+
+def add_up(usages: list[Usage]) -> Usage:
+    """The sum of what was reported; a figure nobody reported stays unknown."""
+
+    def total(name: str) -> float | None:
+        values = [getattr(usage, name) for usage in usages if getattr(usage, name) is not None]
+        return sum(values) if values else None
+
+    summed = {name: total(name) for name in Usage.model_fields if name != "context_tokens"}
+    last = usages[-1].context_tokens if usages else None
+    return Usage.model_validate({**summed, "context_tokens": last})

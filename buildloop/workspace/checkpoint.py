@@ -1,0 +1,114 @@
+"""One commit an iteration: whatever the agent left, on the run's branch, recognisable after a crash."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from buildloop.files import write_atomic
+from buildloop.models import Checkpoint, WorkspaceInfo
+from buildloop.workspace.bytecode import drop_bytecode
+from buildloop.workspace.git import git_or_none, identity, run_git
+
+SUBJECTS_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Which iteration a commit belongs to; written into it as trailers."""
+
+    run_id: str
+    session: int
+    iteration: int
+
+    @property
+    def trailers(self) -> str:
+        return (
+            f"Buildloop-Run: {self.run_id}\n"
+            f"Buildloop-Session: {self.session}\n"
+            f"Buildloop-Iteration: {self.iteration}"
+        )
+
+
+def make_checkpoint(workspace: WorkspaceInfo, step: Step, parent: str, exclude: Path, title: str) -> Checkpoint:
+    """Commit the worktree on top of `parent` as one commit, whatever the agent did with git itself.
+
+    Its own commits, branches or resets end up squashed; their subjects are kept in the message. Called again
+    after a crash it finds its commit and returns the same checkpoint.
+    """
+    root = Path(workspace.root)
+    head = run_git(root, "rev-parse", "HEAD")
+    if head != parent and step.trailers in run_git(root, "log", "-1", "--format=%B", head):
+        return _describe(root, run_git(root, "rev-parse", f"{head}^"), head)
+    tree = _write_tree(root, exclude)
+    if tree == run_git(root, "rev-parse", f"{parent}^{{tree}}"):
+        _move_branch(workspace, parent)
+        return Checkpoint(parent=parent, commit=parent, tree=tree)
+    message = "\n\n".join(part for part in (title, _own_subjects(root, parent, head), step.trailers) if part)
+    commit = run_git(root, "commit-tree", tree, "-p", parent, "-F", "-", env=identity(root), stdin=message)
+    _move_branch(workspace, commit)
+    point = _describe(root, parent, commit)
+    drop_bytecode(root, point.files)
+    return point
+
+
+def settle_after_gate(workspace: WorkspaceInfo, exclude: Path) -> None:
+    """Undo what a gate did to tracked files, and keep its droppings out of every later commit."""
+    root = Path(workspace.root)
+    run_git(root, "reset", "--quiet", "--hard")
+    listed = run_git(root, *_excluding(root, exclude), "ls-files", "-z", "--others", "--exclude-standard", "--directory")
+    droppings = [name for name in listed.split("\0") if name]
+    if droppings:
+        known = exclude.read_text(encoding="utf-8", errors="surrogateescape") if exclude.exists() else ""
+        write_atomic(exclude, known + "".join(f"{_as_pattern(name)}\n" for name in droppings))
+
+
+def diff_text(workspace: WorkspaceInfo, older: str, newer: str, limit: int = 20_000) -> str:
+    return run_git(Path(workspace.root), "diff", "--no-color", "--no-ext-diff", older, newer)[:limit]
+
+
+def _write_tree(root: Path, exclude: Path) -> str:
+    run_git(root, *_excluding(root, exclude), "add", "-A")
+    return run_git(root, "write-tree")
+
+
+def _excluding(root: Path, exclude: Path) -> tuple[str, ...]:
+    """Git reads one file of personal excludes: ours has to carry the user's along."""
+    if not exclude.exists():
+        users = git_or_none(root, "config", "--type=path", "core.excludesFile")
+        text = Path(users).read_text(encoding="utf-8", errors="surrogateescape") if users and Path(users).is_file() else ""
+        write_atomic(exclude, text + "\n")
+    return ("-c", f"core.excludesFile={exclude}")
+
+
+def _as_pattern(name: str) -> str:
+    escaped = "".join(f"\\{char}" if char in "\\*?[!# " else char for char in name)
+    return f"/{escaped}"
+
+
+def _own_subjects(root: Path, parent: str, head: str) -> str:
+    if head == parent:
+        return ""
+    listed = git_or_none(root, "log", f"-{SUBJECTS_SHOWN}", "--format=* %s", f"{parent}..{head}")
+    return f"The agent's own commits:\n{listed}" if listed else ""
+
+
+def _move_branch(workspace: WorkspaceInfo, commit: str) -> None:
+    root = Path(workspace.root)
+    run_git(root, "update-ref", f"refs/heads/{workspace.branch}", commit)
+    run_git(root, "symbolic-ref", "HEAD", f"refs/heads/{workspace.branch}")
+    run_git(root, "reset", "--quiet")
+
+
+def _describe(root: Path, parent: str, commit: str) -> Checkpoint:
+    files, insertions, deletions = [], 0, 0
+    listed = run_git(root, "diff", "--numstat", "-z", "--no-renames", parent, commit)
+    for entry in filter(None, listed.split("\0")):
+        added, removed, name = entry.split("\t", 2)
+        files.append(name)
+        insertions += int(added) if added.isdigit() else 0
+        deletions += int(removed) if removed.isdigit() else 0
+    tree = run_git(root, "rev-parse", f"{commit}^{{tree}}")
+    return Checkpoint(
+        parent=parent, commit=commit, tree=tree, files=tuple(files), insertions=insertions, deletions=deletions
+    )

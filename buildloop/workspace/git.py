@@ -1,0 +1,66 @@
+"""Calls git so that it asks nothing, runs no hooks and takes no locks in the user's checkout."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import git
+from git.exc import GitCommandError
+
+from buildloop.errors import InputError
+
+QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_EDITOR": "true"}
+IDENTITY = ("buildloop", "buildloop@localhost")
+
+# Set while git runs a hook; inherited, they would point every call at the hook's repository.
+CALLER_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
+
+
+def run_git(where: Path, *arguments: str, env: Mapping[str, str] | None = None, stdin: str | None = None) -> str:
+    """Standard output of `git ARGUMENTS` in `where`, without its last newline."""
+    command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false", *arguments]
+    options: dict[str, object] = {"istream": _as_stream(stdin)} if stdin is not None else {}
+    output = git.Git(str(where)).execute(command, env={**QUIET, **(env or {})}, **options)  # type: ignore[call-overload]
+    return str(output)
+
+
+def git_or_none(where: Path, *arguments: str) -> str | None:
+    try:
+        return run_git(where, *arguments)
+    except GitCommandError:
+        return None
+
+
+def identity(where: Path) -> dict[str, str]:
+    """Who commits: the user as configured, or buildloop where nobody is."""
+    name = git_or_none(where, "config", "user.name") or IDENTITY[0]
+    mail = git_or_none(where, "config", "user.email") or IDENTITY[1]
+    return {
+        "GIT_AUTHOR_NAME": name,
+        "GIT_AUTHOR_EMAIL": mail,
+        "GIT_COMMITTER_NAME": name,
+        "GIT_COMMITTER_EMAIL": mail,
+    }
+
+
+def forget_calling_git() -> None:
+    for variable in CALLER_VARIABLES:
+        os.environ.pop(variable, None)
+
+
+def require_git() -> None:
+    try:
+        git.Git().version()
+    except git.GitCommandNotFound:
+        raise InputError("git was not found; install git 2.30 or newer and try again") from None
+
+
+def _as_stream(text: str) -> object:
+    import tempfile
+
+    stream = tempfile.TemporaryFile()
+    stream.write(text.encode("utf-8", "surrogateescape"))
+    stream.seek(0)
+    return stream

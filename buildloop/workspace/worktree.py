@@ -1,0 +1,92 @@
+"""The run's own worktree: made, found again after a crash, put back to a commit, given up at the end."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from git.exc import GitCommandError
+
+from buildloop.errors import InputError
+from buildloop.models import WorkspaceInfo
+from buildloop.request import BuildRequest
+from buildloop.workspace.bytecode import drop_bytecode
+from buildloop.workspace.git import git_or_none, run_git
+from buildloop.workspace.repository import Repository, open_repository, start_commit
+
+
+def prepare_worktree(request: BuildRequest) -> WorkspaceInfo:
+    """The workspace of a new run. Made again for the same run id, it is the same workspace."""
+    assert request.run_id is not None
+    repository = open_repository(Path(request.repo))
+    branch = request.branch or f"buildloop/{request.run_id}"
+    root = Path(request.state_dir) / "worktrees" / request.run_id
+    known = git_or_none(repository.root, "rev-parse", "--verify", f"refs/heads/{branch}")
+    if known is not None and root.exists():
+        return _info(request, repository, branch, known)
+    if known is not None:
+        raise InputError(f"branch {branch} exists already; choose another with --branch, or delete it")
+    _check_branch_name(repository.root, branch)
+    start = start_commit(repository, request.dirty, request.run_id)
+    root.parent.mkdir(parents=True, exist_ok=True)
+    run_git(repository.root, "worktree", "add", "--quiet", "-b", branch, str(root), start)
+    return _info(request, repository, branch, start)
+
+
+def reopen(workspace: WorkspaceInfo, commit: str) -> None:
+    """Make sure the worktree is there, on its branch, and exactly at `commit`."""
+    root = Path(workspace.root)
+    if not (root / ".git").exists():
+        shutil.rmtree(root, ignore_errors=True)
+        run_git(Path(workspace.repo), "worktree", "prune")
+        run_git(Path(workspace.repo), "worktree", "add", "--quiet", "--force", "--detach", str(root), commit)
+    put_back(workspace, commit)
+
+
+def put_back(workspace: WorkspaceInfo, commit: str) -> None:
+    """Set the run's worktree and branch to `commit`; ignored files (installed packages) stay."""
+    root = Path(workspace.root)
+    _drop_stale_index_lock(root)
+    changed = run_git(root, "diff", "--name-only", "-z", "--no-renames", commit).split("\0")
+    run_git(root, "symbolic-ref", "HEAD", f"refs/heads/{workspace.branch}")
+    run_git(root, "reset", "--quiet", "--hard", commit)
+    drop_bytecode(root, filter(None, changed))
+    run_git(root, "clean", "-fdq")
+
+
+def release(workspace: WorkspaceInfo, *, keep: bool) -> None:
+    """Give the branch free, so that the user can check it out; a finished run's worktree goes."""
+    root = Path(workspace.root)
+    if keep:
+        if root.exists():
+            run_git(root, "checkout", "--quiet", "--detach")
+        return
+    try:
+        run_git(Path(workspace.repo), "worktree", "remove", "--force", "--force", str(root))
+    except GitCommandError:
+        shutil.rmtree(root, ignore_errors=True)
+        run_git(Path(workspace.repo), "worktree", "prune")
+
+
+def _info(request: BuildRequest, repository: Repository, branch: str, start: str) -> WorkspaceInfo:
+    root = Path(request.state_dir) / "worktrees" / str(request.run_id)
+    return WorkspaceInfo(
+        root=str(root),
+        workdir=str(root / repository.inside),
+        branch=branch,
+        start_commit=start,
+        start_tree=run_git(repository.root, "rev-parse", f"{start}^{{tree}}"),
+        repo=str(repository.root),
+        repo_id=repository.repo_id,
+    )
+
+
+def _check_branch_name(root: Path, branch: str) -> None:
+    if branch.startswith("-") or git_or_none(root, "check-ref-format", "--branch", branch) is None:
+        raise InputError(f"{branch!r} is not a valid branch name; choose another with --branch")
+
+
+def _drop_stale_index_lock(root: Path) -> None:
+    """A killed git leaves its lock. Nobody else may work here (the run is locked), so it is stale."""
+    own_git_dir = Path(run_git(root, "rev-parse", "--absolute-git-dir"))
+    (own_git_dir / "index.lock").unlink(missing_ok=True)

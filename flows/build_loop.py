@@ -1,0 +1,76 @@
+"""The flow `build-loop`: baseline, then iterations until the gate is green, a limit is met or nothing helps."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+from prefect import flow
+from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
+from prefect.states import Completed, Failed
+
+from buildloop.decide import Continue, Restart, Stop, decide
+from buildloop.errors import AgentRefused, AgentUnavailable, BuildloopError, GateUnavailable
+from buildloop.models import BuildResult, StopReason
+from buildloop.recovery.policy import RetryPolicy
+from buildloop.request import RESTART_CAP, BuildRequest
+from buildloop.state import LoopState
+from buildloop.workspace.git import forget_calling_git
+from buildloop.workspace.lock import run_lock
+from flows.steps import end_session, first_gate, next_iteration
+from tasks.finish import FinishInput, finish
+from tasks.options import step_key, task_options
+from tasks.prepare_workspace import prepare_workspace, take_over
+
+# What kept us from getting an answer ends the run with its own reason; it can be resumed.
+STOPPING: dict[type[BuildloopError], StopReason] = {
+    AgentRefused: StopReason.AGENT_REFUSED,
+    AgentUnavailable: StopReason.AGENT_UNAVAILABLE,
+    GateUnavailable: StopReason.GATE_COULD_NOT_RUN,
+}
+
+
+@flow(name="build-loop", flow_run_name="{request.run_id}", validate_parameters=True)
+def build_loop(request: BuildRequest) -> State[BuildResult]:
+    """Iterate a coding agent until the gate is green; diagnose, recover and restart when it is red."""
+    forget_calling_git()
+    request = request if request.run_id else request.named(_own_run_id())
+    with run_lock(request.run_dir):
+        result = _work(request)
+    return _final_state(result)
+
+
+def _work(request: BuildRequest) -> BuildResult:
+    take_over(request)
+    prepare = prepare_workspace.with_options(**task_options(RetryPolicy(), request))
+    workspace = prepare(step_key(request, 1, 0, "prepare"), request)
+    state = LoopState.start(request, workspace)
+    try:
+        state = first_gate(state)
+        for _ in range(request.max_iterations + RESTART_CAP + 1):
+            match decide(state):
+                case Continue():
+                    state = next_iteration(state)
+                case Restart(reason):
+                    state = end_session(state, reason)
+                case Stop() as stop:
+                    return finish(FinishInput(state, stop))
+                case other:
+                    assert_never(other)
+    except tuple(STOPPING) as error:
+        return finish(FinishInput(state, Stop(STOPPING[type(error)], str(error))))
+    raise AssertionError("every walk ends with a decision to stop")
+
+
+def _own_run_id() -> str:
+    """A run started from a deployment is named after its flow run, so that a retry of it finds its work."""
+    return f"run-{str(flow_run.id)[:8]}"
+
+
+def _final_state(result: BuildResult) -> State[Any]:
+    """Named by what happened, so that filters and automations can use it."""
+    message = f"{result.explanation} Next: {result.next_step}."
+    if result.reason is StopReason.COMPLETE:
+        return Completed(message=message, data=result)
+    name = "".join(word.capitalize() for word in result.reason.split("_"))
+    return Failed(name=name, message=message, data=result)

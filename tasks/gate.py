@@ -1,0 +1,62 @@
+"""One run of the gate on one tree. Red is a result, not a failure of the task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from prefect import task
+
+from buildloop.errors import GateStillRed, GateUnavailable
+from buildloop.gate.run import GateSetup, run_gate
+from buildloop.models import GateReport, Verdict, WorkspaceInfo
+from buildloop.request import BuildRequest
+from buildloop.workspace.checkpoint import settle_after_gate
+from buildloop.workspace.worktree import reopen
+from tasks.options import DURABLE, attempt_number, attempts_left, rename_task_run
+from tasks.surroundings import surroundings
+
+
+@dataclass(frozen=True, slots=True)
+class GateInput:
+    """`commit` holds `tree`; the workspace is put there first. `step` names the log and the task run."""
+
+    request: BuildRequest
+    workspace: WorkspaceInfo
+    session: int
+    number: int
+    step: str
+    commit: str
+    tree: str
+    commands: tuple[str, ...]
+    environment: Mapping[str, str]
+    must_run: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"{self.step} s{self.session} i{self.number}" if self.number else f"{self.step} baseline"
+
+
+@task(name="gate", task_run_name="{given.label}", tags=["buildloop", "gate"], **DURABLE)
+def gate(key: str, given: GateInput) -> GateReport:
+    """Run the commands. Where the policy allows reruns of a red gate, ask Prefect for one."""
+    here = surroundings(given.request, given.workspace, given.environment)
+    reopen(given.workspace, given.commit)
+    setup = GateSetup(
+        workdir=here.workdir,
+        run_dir=here.run.path,
+        output_dir=here.run.iteration_dir(given.session, given.number),
+        environment=here.environment,
+        timeout=given.request.gate_timeout,
+        mark=here.mark,
+        redact=here.redact,
+    )
+    report = run_gate(given.commands, setup, given.tree, name=given.step)
+    settle_after_gate(given.workspace, here.run.exclude_file)
+    rename_task_run(f"{given.label}: {report.in_words}")
+    if report.verdict is Verdict.COULD_NOT_RUN and given.must_run:
+        raise GateUnavailable(report.explanation)
+    if not report.passed and attempts_left():
+        raise GateStillRed(f"{report.in_words} at attempt {attempt_number()}")
+    return report.model_copy(update={"attempts": attempt_number()})
+

@@ -1,0 +1,92 @@
+"""The one place where our values become Prefect options, and where its traps are written down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypedDict
+
+from prefect import Task
+from prefect.client.schemas.objects import State, TaskRun
+from prefect.context import TaskRunContext
+
+from buildloop.recovery.policy import RetryPolicy
+from buildloop.request import BuildRequest
+
+
+class TaskOptions(TypedDict, total=False):
+    retries: int
+    retry_delay_seconds: list[float]
+    retry_jitter_factor: float | None
+    retry_condition_fn: Any
+    timeout_seconds: float
+    result_storage: Path
+
+
+def step_cache_key(_: TaskRunContext, parameters: dict[str, Any]) -> str:
+    """The step's own key, not the flow run's: a later flow run of the same run finds what is finished."""
+    return str(parameters["key"])
+
+
+# For every task whose result must survive the process.
+DURABLE: dict[str, Any] = {
+    "persist_result": True,
+    "result_serializer": "json",
+    "cache_key_fn": step_cache_key,
+}
+
+
+def step_key(request: BuildRequest, session: int, number: int, step: str, tree: str = "") -> str:
+    """`tree` belongs into the key of every step whose answer depends on the work tree."""
+    suffix = f"-{tree[:12]}" if tree else ""
+    return f"{request.run_id}/s{session}/i{number}/{step}{suffix}"
+
+
+def task_options(policy: RetryPolicy, request: BuildRequest) -> TaskOptions:
+    """Translate a policy.
+
+    Prefect refuses a tuple of delays, and it calls the condition only if it is a plain function: a partial, a
+    method or a callable object silently means "never retry". Start from a bare task: an option set to None
+    keeps its old value.
+    """
+    retry_on = policy.retry_on
+
+    def should_retry(task: Task[..., Any], run: TaskRun, state: State[Any]) -> bool:
+        return retry_on is not None and isinstance(state.result(raise_on_failure=False), retry_on)
+
+    options: TaskOptions = {
+        "retries": policy.retries,
+        "retry_delay_seconds": list(policy.delays),
+        "retry_jitter_factor": policy.jitter or None,
+        "retry_condition_fn": should_retry,
+        "result_storage": Path(request.state_dir) / "results",
+    }
+    if policy.timeout is not None:
+        options["timeout_seconds"] = policy.timeout
+    return options
+
+
+def attempts_left() -> bool:
+    """Whether Prefect would run the current task again if it raised now."""
+    context = TaskRunContext.get()
+    return context is not None and context.task_run.run_count <= context.task.retries
+
+
+def attempt_number() -> int:
+    context = TaskRunContext.get()
+    return context.task_run.run_count if context else 1
+
+
+def next_delay() -> float:
+    """Seconds Prefect will wait (before jitter) if the current task raises now."""
+    context = TaskRunContext.get()
+    delays = context.task.retry_delay_seconds if context else None
+    if not isinstance(delays, list) or not delays:
+        return 0.0
+    return float(delays[min(attempt_number(), len(delays)) - 1])
+
+
+def rename_task_run(name: str) -> None:
+    """Tell the outcome in the name. Prefect sends the name along with the task's final state."""
+    context = TaskRunContext.get()
+    if context is not None:
+        context.task_run.name = name

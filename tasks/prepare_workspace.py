@@ -1,0 +1,36 @@
+"""Makes the run's workspace, or finds it again."""
+
+from __future__ import annotations
+
+from prefect import task
+
+from buildloop.models import WorkspaceInfo
+from buildloop.process import sweep
+from buildloop.request import BuildRequest
+from buildloop.rundir import RunDir
+from buildloop.workspace.worktree import prepare_worktree
+from tasks.options import DURABLE
+
+
+@task(name="prepare_workspace", task_run_name="prepare workspace", tags=["buildloop"], **DURABLE)
+def prepare_workspace(key: str, request: BuildRequest) -> WorkspaceInfo:
+    """A worktree on the run's own branch. The user's checkout, index and stash stay as they are."""
+    run = RunDir(request.run_dir)
+    run.save("request.json", request)
+    workspace = prepare_worktree(request)
+    run.save("workspace.json", workspace)
+    run.events.emit(
+        "loop.started",
+        goal=request.goal,
+        agent=request.agent,
+        tests=list(request.test),
+        max_iterations=request.max_iterations,
+        max_restarts=request.max_restarts,
+    )
+    return workspace
+
+
+@task(name="take_over", task_run_name="take over", tags=["buildloop"])
+def take_over(request: BuildRequest) -> list[int]:
+    """End whatever an earlier, killed process of this run left behind. Runs first, every time."""
+    return sweep(str(request.run_id))

@@ -1,0 +1,80 @@
+"""Writes down a finished iteration: the run's files, its events, and the artifacts in the Prefect UI."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from prefect import task
+
+from buildloop.files import write_atomic
+from buildloop.goal import write_state
+from buildloop.report.views import progress_text, state_file, timestamp
+from buildloop.rundir import RunDir
+from buildloop.state import LoopState
+from tasks.artifacts import publish
+from tasks.options import DURABLE
+
+
+@task(name="record", task_run_name="record s{state.session} i{state.number}", tags=["buildloop"], **DURABLE)
+def record(key: str, state: LoopState) -> int:
+    """The number of the iteration that was written down."""
+    run, now = RunDir(state.request.run_dir), datetime.now(UTC)
+    run.save_iteration(state.last)
+    write_views(run, state, "running", now)
+    _emit(run, state)
+    publish(run, state.request, list(state.iterations), state.workspace.branch, None)
+    return state.number
+
+
+def write_views(run: RunDir, state: LoopState, status: str, now: datetime) -> None:
+    started = (run.path / "request.json").stat().st_mtime
+    begun = timestamp(datetime.fromtimestamp(started, UTC))
+    write_state(run.path / "loop-state.md", state_file(state, status, begun, now))
+    write_atomic(run.path / "progress.md", progress_text(state, status, now))
+    if state.last.gate.passed:
+        (run.path / "error-summary.json").unlink(missing_ok=True)
+
+
+def _emit(run: RunDir, state: LoopState) -> None:
+    last, (spent_in, spent_out) = state.last, state.fill
+    counts = last.gate.reading.counts
+    if last.agent is None:
+        run.events.emit("loop.baseline", verdict=last.gate.verdict, failing=last.gate.failing_count)
+        return
+    run.events.emit(
+        "loop.context_usage",
+        iteration=last.number,
+        input_tokens=spent_in,
+        output_tokens=spent_out,
+        usage_pct=state.context_pct,
+        threshold=state.request.context_threshold,
+    )
+    if state.context_due:
+        run.events.emit(
+            "loop.context_exhaustion_warning",
+            iteration=last.number,
+            usage_pct=state.context_pct,
+            threshold=state.request.context_threshold,
+            input_tokens=spent_in,
+            output_tokens=spent_out,
+            window=state.request.context_window,
+        )
+    run.events.emit(
+        "loop.iteration_complete",
+        iteration=last.number,
+        max=state.max_iterations,
+        session=last.session,
+        agent=state.request.agent,
+        test_passed=last.gate.passed,
+        commits=int(last.agent.checkpoint.changed),
+        status=last.gate.in_words,
+        failing=last.gate.failing_count,
+        tests=[counts.passed, counts.run] if counts else None,
+        mode=last.diagnosis.mode if last.diagnosis else None,
+        action=last.recovery.strategy.action if last.recovery else None,
+        context_pct=state.context_pct,
+        files=len(last.agent.checkpoint.files),
+        outcome=last.agent.reply.outcome,
+        cost_usd=state.total_usage.cost_usd,
+        tokens=state.total_usage.fresh_tokens + (state.total_usage.cache_read_tokens or 0),
+    )

@@ -1,0 +1,85 @@
+"""Carries out the strategy for a diagnosis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from prefect import task
+
+from buildloop.models import Recovery, Strategy, WorkspaceInfo
+from buildloop.recovery.install import install_dependencies
+from buildloop.request import BuildRequest
+from buildloop.rundir import RunDir
+from buildloop.workspace.worktree import put_back
+from tasks.options import DURABLE, rename_task_run
+from tasks.surroundings import surroundings
+
+
+@dataclass(frozen=True, slots=True)
+class RecoverInput:
+    """`redirect` and `best_commit` are for the strategy that goes back and forbids."""
+
+    request: BuildRequest
+    workspace: WorkspaceInfo
+    session: int
+    number: int
+    strategy: Strategy
+    environment: Mapping[str, str]
+    restarts: int
+    redirect: str
+    best_commit: str
+
+    @property
+    def label(self) -> str:
+        return f"recover s{self.session} i{self.number}"
+
+
+@task(name="recover", task_run_name="{given.label}", tags=["buildloop"], **DURABLE)
+def recover(key: str, given: RecoverInput) -> Recovery:
+    recovery = _act(given)
+    RunDir(given.request.run_dir).events.emit(
+        "loop.recovery_applied",
+        mode=given.strategy.mode,
+        restart=given.restarts,
+        action=given.strategy.action,
+        outcome=recovery.outcome,
+    )
+    rename_task_run(f"{given.label}: {given.strategy.action}")
+    return recovery
+
+
+def _act(given: RecoverInput) -> Recovery:
+    match given.strategy.action:
+        case "reinstall_deps":
+            return _reinstall(given)
+        case "reduce_and_redirect":
+            put_back(given.workspace, given.best_commit)
+            return Recovery(
+                strategy=given.strategy,
+                outcome=f"back to commit {given.best_commit[:10]}, approach forbidden",
+                note=given.redirect,
+                back_to=given.best_commit,
+            )
+        case "rerun_tests":
+            return Recovery(strategy=given.strategy, outcome="the gate is run again on the same tree", helped=True)
+        case "restart_compressed":
+            return Recovery(strategy=given.strategy, outcome="a new session follows")
+        case _:
+            return Recovery(strategy=given.strategy, outcome="the agent gets the findings")
+
+
+def _reinstall(given: RecoverInput) -> Recovery:
+    here = surroundings(given.request, given.workspace, given.environment)
+    log = here.run.iteration_dir(given.session, given.number) / "install.log"
+    install = install_dependencies(
+        here.workdir, here.run.path, log, here.environment, here.mark, here.redact
+    )
+    note = "" if install.done else f"A dependency is missing and could not be installed: {install.explanation}."
+    return Recovery(
+        strategy=given.strategy,
+        outcome=install.explanation,
+        helped=install.done,
+        note=note,
+        environment=dict(install.environment),
+    )
