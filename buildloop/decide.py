@@ -80,7 +80,8 @@ def _limit_reached(state: LoopState) -> Stop | None:
     if state.number >= state.max_iterations:
         cut = "" if state.max_iterations == state.request.max_iterations else " (cut because it was stuck)"
         return Stop(
-            StopReason.MAX_ITERATIONS, f"All {state.max_iterations} iterations{cut} were used; the gate is {_gate(state)}."
+            StopReason.MAX_ITERATIONS,
+            f"All {state.max_iterations} iterations{cut} were used; the gate is {_gate(state)}.",
         )
     return None
 

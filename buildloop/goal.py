@@ -21,7 +21,13 @@ MINIMUM_FREE_BYTES = 100 * 2**20
 FENCE = "---"
 
 # Text that older state files had appended to the goal; the goal ends where the first of these begins.
-LEGACY_MARKERS = ("BLOCKING ISSUES", "Previous build", "KNOWN FIX", "HUMAN FEEDBACK", "## Previous Session Context")
+LEGACY_MARKERS = (
+    "BLOCKING ISSUES",
+    "Previous build",
+    "KNOWN FIX",
+    "HUMAN FEEDBACK",
+    "## Previous Session Context",
+)
 
 
 class StateFile(Frozen):

@@ -185,8 +185,9 @@ class ContextSummary(Frozen):
 
 
 class Remedy(Frozen):
-    """One diagnosis and what was done about it."""
+    """One diagnosis and what was done about it; `fingerprint` says of which failure."""
 
+    fingerprint: str
     diagnosis: Diagnosis
     recovery: Recovery
     error_lines: tuple[str, ...] = Field((), description="The findings' lines, enriched for the agent.")

@@ -86,7 +86,9 @@ class RunDir:
 def runs_in(state_dir: Path) -> list[RunDir]:
     """All runs, newest first."""
     found = [path.parent for path in (state_dir / "runs").glob("*/request.json")]
-    return [RunDir(path) for path in sorted(found, key=lambda p: (p / "request.json").stat().st_mtime, reverse=True)]
+    return [
+        RunDir(path) for path in sorted(found, key=lambda p: (p / "request.json").stat().st_mtime, reverse=True)
+    ]
 
 
 def find_run(state_dir: Path, wanted: str | None) -> RunDir:
@@ -96,7 +98,9 @@ def find_run(state_dir: Path, wanted: str | None) -> RunDir:
         raise InputError(f"there are no runs in {state_dir}; start one with 'buildloop run'")
     if wanted is None:
         return runs[0]
-    matches = [run for run in runs if run.run_id == wanted] or [run for run in runs if run.run_id.startswith(wanted)]
+    matches = [run for run in runs if run.run_id == wanted] or [
+        run for run in runs if run.run_id.startswith(wanted)
+    ]
     if len(matches) == 1:
         return matches[0]
     problem = "more than one run starts with" if matches else "there is no run"

@@ -33,9 +33,7 @@ class LoopState:
 
     @classmethod
     def start(cls, request: BuildRequest, workspace: WorkspaceInfo) -> LoopState:
-        return cls(
-            request, workspace, max_iterations=request.max_iterations, max_restarts=request.max_restarts
-        )
+        return cls(request, workspace, max_iterations=request.max_iterations, max_restarts=request.max_restarts)
 
     @property
     def baseline(self) -> Iteration:
@@ -70,9 +68,7 @@ class LoopState:
 
     @property
     def session_usages(self) -> tuple[Usage, ...]:
-        return tuple(
-            one.agent.reply.usage for one in self.iterations if one.agent and one.session == self.session
-        )
+        return tuple(one.agent.reply.usage for one in self.iterations if one.agent and one.session == self.session)
 
     @property
     def fill(self) -> tuple[int, int]:
@@ -127,6 +123,10 @@ class LoopState:
             changes["max_restarts"] = min(RESTART_CAP, self.request.max_restarts + RESTART_BOOST)
         return replace(after, **changes)  # type: ignore[arg-type]
 
+    def was_tried(self, action: str, fingerprint: str) -> bool:
+        remedies = (remedy for one in self.iterations for remedy in one.remedies)
+        return any(r.recovery.strategy.action == action and r.fingerprint == fingerprint for r in remedies)
+
     def environment_after(self, iteration: Iteration) -> dict[str, str]:
         """What recoveries have put into the environment of later agents and gates."""
         merged = dict(self.environment)
@@ -152,9 +152,10 @@ class LoopState:
 
 
 def attempts_since_redirect(state: LoopState) -> list[Attempt]:
-    """The history a diagnosis looks at. A redirect gets a fair chance: what was before it is settled."""
+    """The history a diagnosis looks at: what the agent did. A redirect gets a fair chance: what was before it
+    is settled."""
     attempts: list[Attempt] = []
-    for one in state.iterations[-HISTORY_FOR_DIAGNOSIS:]:
+    for one in state.iterations[1:][-HISTORY_FOR_DIAGNOSIS:]:
         attempts += attempts_of(one)
         if one.recovery and one.recovery.strategy.mode == FailureMode.INFINITE_LOOP:
             attempts = []

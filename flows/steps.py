@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from buildloop.context.summary import SummaryFacts
 from buildloop.decide import proof_of, redirects_used
-from buildloop.diagnosis.fingerprint import fingerprint
+from buildloop.diagnosis.fingerprint import fingerprint, fingerprint_reading
 from buildloop.diagnosis.model import Attempt, FailureMode
 from buildloop.models import GateReport, Iteration, Remedy, Strategy, Usage
 from buildloop.prompt.compose import compose_prompt, describe
@@ -127,12 +127,14 @@ def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
         step_key(request, state.session, number, f"classify-{turn}", iteration.gate.tree),
         ClassifyInput(
             request=request,
+            workspace=state.workspace,
             iteration=iteration,
             history=_history(state, iteration),
             baseline=state.baseline.gate.reading if state.iterations else None,
         ),
     )
     strategy = strategy_for(found.diagnosis.mode)
+    failure = fingerprint_reading(iteration.gate.reading)
     act = recover.with_options(**task_options(retry_policy(strategy, request).recover, request))
     seen = replace(state, iterations=(*state.iterations, iteration))
     recovery = act(
@@ -145,11 +147,14 @@ def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
             strategy=strategy,
             environment=state.environment_after(iteration),
             restarts=state.restarts,
+            tried_before=state.was_tried(strategy.action, failure),
+            evidence=found.diagnosis.evidence,
             redirect=redirect_note(seen, redirects_used(state)),
+            head=seen.head,
             best_commit=seen.best_commit,
         ),
     )
-    return Remedy(diagnosis=found.diagnosis, recovery=recovery, error_lines=found.error_lines)
+    return Remedy(fingerprint=failure, diagnosis=found.diagnosis, recovery=recovery, error_lines=found.error_lines)
 
 
 def _history(state: LoopState, iteration: Iteration) -> tuple[Attempt, ...]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 
+import httpx
 from prefect.artifacts import create_markdown_artifact, create_progress_artifact, create_table_artifact
 from prefect.exceptions import PrefectException
 
@@ -23,10 +25,6 @@ def publish(
     run: RunDir, request: BuildRequest, iterations: Sequence[Iteration], branch: str, result: BuildResult | None
 ) -> None:
     """Artifacts are views: when the API does not take them, the run goes on and says so."""
-    import os
-
-    import httpx
-
     mask = redactor(os.environ)
     try:
         create_markdown_artifact(

@@ -10,7 +10,7 @@ from prefect import task
 from buildloop.diagnosis.classify import diagnose
 from buildloop.diagnosis.model import Attempt, Diagnosis, LogReading
 from buildloop.files import write_json
-from buildloop.models import Frozen, Iteration
+from buildloop.models import Frozen, Iteration, WorkspaceInfo
 from buildloop.report.views import error_summary, failure_mode
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
@@ -27,6 +27,7 @@ class ClassifyInput:
     """`history` ends with the red gate to explain."""
 
     request: BuildRequest
+    workspace: WorkspaceInfo
     iteration: Iteration
     history: tuple[Attempt, ...]
     baseline: LogReading | None

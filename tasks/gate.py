@@ -59,4 +59,3 @@ def gate(key: str, given: GateInput) -> GateReport:
     if not report.passed and attempts_left():
         raise GateStillRed(f"{report.in_words} at attempt {attempt_number()}")
     return report.model_copy(update={"attempts": attempt_number()})
-

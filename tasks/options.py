@@ -16,7 +16,7 @@ from buildloop.request import BuildRequest
 class TaskOptions(TypedDict, total=False):
     retries: int
     retry_delay_seconds: list[float]
-    retry_jitter_factor: float | None
+    retry_jitter_factor: float
     retry_condition_fn: Any
     timeout_seconds: float
     result_storage: Path
@@ -56,10 +56,11 @@ def task_options(policy: RetryPolicy, request: BuildRequest) -> TaskOptions:
     options: TaskOptions = {
         "retries": policy.retries,
         "retry_delay_seconds": list(policy.delays),
-        "retry_jitter_factor": policy.jitter or None,
         "retry_condition_fn": should_retry,
         "result_storage": Path(request.state_dir) / "results",
     }
+    if policy.jitter:
+        options["retry_jitter_factor"] = policy.jitter
     if policy.timeout is not None:
         options["timeout_seconds"] = policy.timeout
     return options

@@ -11,6 +11,7 @@ from buildloop.models import Recovery, Strategy, WorkspaceInfo
 from buildloop.recovery.install import install_dependencies
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
+from buildloop.workspace.checkpoint import Step, go_back
 from buildloop.workspace.worktree import put_back
 from tasks.options import DURABLE, rename_task_run
 from tasks.surroundings import surroundings
@@ -18,7 +19,8 @@ from tasks.surroundings import surroundings
 
 @dataclass(frozen=True, slots=True)
 class RecoverInput:
-    """`redirect` and `best_commit` are for the strategy that goes back and forbids."""
+    """`redirect` and `best_commit` are for the strategy that goes back and forbids; `tried_before` says that this
+    very action did not cure this very failure earlier in the run."""
 
     request: BuildRequest
     workspace: WorkspaceInfo
@@ -27,7 +29,10 @@ class RecoverInput:
     strategy: Strategy
     environment: Mapping[str, str]
     restarts: int
+    tried_before: bool
+    evidence: tuple[str, ...]
     redirect: str
+    head: str
     best_commit: str
 
     @property
@@ -54,13 +59,7 @@ def _act(given: RecoverInput) -> Recovery:
         case "reinstall_deps":
             return _reinstall(given)
         case "reduce_and_redirect":
-            put_back(given.workspace, given.best_commit)
-            return Recovery(
-                strategy=given.strategy,
-                outcome=f"back to commit {given.best_commit[:10]}, approach forbidden",
-                note=given.redirect,
-                back_to=given.best_commit,
-            )
+            return _redirect(given)
         case "rerun_tests":
             return Recovery(strategy=given.strategy, outcome="the gate is run again on the same tree", helped=True)
         case "restart_compressed":
@@ -69,12 +68,29 @@ def _act(given: RecoverInput) -> Recovery:
             return Recovery(strategy=given.strategy, outcome="the agent gets the findings")
 
 
+def _redirect(given: RecoverInput) -> Recovery:
+    step = Step(str(given.request.run_id), given.session, given.number)
+    commit = go_back(given.workspace, step, given.head, given.best_commit)
+    put_back(given.workspace, commit)
+    return Recovery(
+        strategy=given.strategy,
+        outcome=f"back to the tree of commit {given.best_commit[:10]}, approach forbidden",
+        note=given.redirect,
+        back_to=commit,
+    )
+
+
 def _reinstall(given: RecoverInput) -> Recovery:
+    if given.tried_before:
+        wrong = "; ".join(given.evidence[:3])
+        return Recovery(
+            strategy=given.strategy,
+            outcome="installing did not help before, so the agent is told what is wrong",
+            note=f"Installing the declared dependencies does not help; declare or avoid what is missing: {wrong}",
+        )
     here = surroundings(given.request, given.workspace, given.environment)
     log = here.run.iteration_dir(given.session, given.number) / "install.log"
-    install = install_dependencies(
-        here.workdir, here.run.path, log, here.environment, here.mark, here.redact
-    )
+    install = install_dependencies(here.workdir, here.run.path, log, here.environment, here.mark, here.redact)
     note = "" if install.done else f"A dependency is missing and could not be installed: {install.explanation}."
     return Recovery(
         strategy=given.strategy,

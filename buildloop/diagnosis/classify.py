@@ -30,7 +30,7 @@ def diagnose(
         found = MISSING_PACKAGE.search(line)
         if found and (found.group(1) or "").split(".")[0] not in first_party:
             return Diagnosis(FailureMode.DEPENDENCY_ISSUE, 0.8, (line,))
-    recent = [a for a in history if not a.passed][-3:]
+    recent = list({a.tree: a for a in history if not a.passed}.values())[-3:]
     prints = {fingerprint_reading(a.reading) for a in recent}
     if len(recent) == 3 and len(prints) == 1 and len({a.tree for a in recent}) > 1:
         return Diagnosis(FailureMode.INFINITE_LOOP, 0.8, ("the same failure three times in a row",))

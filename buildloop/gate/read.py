@@ -36,7 +36,7 @@ def _counts(plain: str, failing: tuple[str, ...]) -> TestCounts | None:
     if ran := UNITTEST_RAN.search(plain):
         total = int(ran.group(1))
         return TestCounts(total, total - len(failing), len(failing), 0)
-    found = dict((word, int(n)) for n, word in PYTEST_SUMMARY.findall(plain))
+    found = {word: int(n) for n, word in PYTEST_SUMMARY.findall(plain)}
     if not found:
         return None
     failed, passed = found.get("failed", 0) + found.get("error", 0), found.get("passed", 0)

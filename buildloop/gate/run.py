@@ -21,7 +21,10 @@ NOT_STARTED = (126, 127)
 FINDINGS_KEPT = 200
 FAILING_KEPT = 2000
 TAIL_BYTES, TAIL_LINES, TAIL_LINE_CHARS = 16_384, 60, 400
-SHELL_WORDS = frozenset("cd test [ { ( ! if for while case set export exec time : true false . command".split())
+SHELL_WORDS = frozenset(
+    ("cd", "test", "[", "{", "(", "!", "if", "for", "while", "case", "set", "export", "exec", "time", ":", "true")
+    + ("false", ".", "command", "eval", "trap", "ulimit", "umask", "unset", "wait")
+)
 
 # The worst verdict of several commands is the gate's.
 SEVERITY = (Verdict.PASSED, Verdict.FAILED, Verdict.TIMED_OUT, Verdict.COULD_NOT_RUN)

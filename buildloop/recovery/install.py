@@ -6,7 +6,6 @@ install inside the workspace. What is replaced is replaced only by an install th
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Mapping
@@ -54,7 +53,9 @@ ECOSYSTEMS: tuple[Ecosystem, ...] = (
     Ecosystem("uv", "uv.lock", ("uv", "sync", "--frozen"), ".venv"),
     Ecosystem("poetry", "poetry.lock", ("poetry", "install", "--no-interaction"), None),
     Ecosystem(
-        "pip", "requirements.txt", (PYTHON, "-m", "pip", "install", "-q", "--target", TARGET, "-r", "requirements.txt")
+        "pip",
+        "requirements.txt",
+        (PYTHON, "-m", "pip", "install", "-q", "--target", TARGET, "-r", "requirements.txt"),
     ),
     Ecosystem("cargo", "Cargo.toml", ("cargo", "fetch"), None),
     Ecosystem("go", "go.mod", ("go", "mod", "download"), None),
@@ -104,7 +105,7 @@ def install_dependencies(
     if not staged.exists():
         return Install(True, f"{ecosystem.name} installed what {ecosystem.marker} asks for", {})
     shutil.rmtree(target, ignore_errors=True)
-    os.replace(staged, target)
+    staged.replace(target)
     installed = f"pip installed what {ecosystem.marker} asks for into the run's own folder"
     return Install(True, installed, {"PYTHONPATH": str(target)})
 
@@ -119,10 +120,10 @@ class _Aside:
     def __enter__(self) -> _Aside:
         if self.folder and self._kept:
             if self._kept.exists() and not self.folder.exists():
-                os.replace(self._kept, self.folder)
+                self._kept.replace(self.folder)
             if self.folder.exists():
                 shutil.rmtree(self._kept, ignore_errors=True)
-                os.replace(self.folder, self._kept)
+                self.folder.replace(self._kept)
         return self
 
     def discard(self) -> None:
@@ -132,7 +133,7 @@ class _Aside:
     def __exit__(self, *_: object) -> None:
         if self.folder and self._kept and self._kept.exists():
             shutil.rmtree(self.folder, ignore_errors=True)
-            os.replace(self._kept, self.folder)
+            self._kept.replace(self.folder)
 
 
 def _kept_aside(workdir: Path, produces: str | None) -> _Aside:

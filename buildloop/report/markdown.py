@@ -12,7 +12,9 @@ from buildloop.text import one_line
 EVIDENCE_SHOWN = 3
 
 
-def run_report(request: BuildRequest, iterations: Sequence[Iteration], branch: str, result: BuildResult | None) -> str:
+def run_report(
+    request: BuildRequest, iterations: Sequence[Iteration], branch: str, result: BuildResult | None
+) -> str:
     parts = [f"# buildloop {request.run_id}", _outcome(iterations, result), f"## Goal\n\n{quoted(request.goal)}"]
     if result is not None:
         parts.append(_proof(iterations, branch, result))
@@ -74,7 +76,9 @@ def _outcome(iterations: Sequence[Iteration], result: BuildResult | None) -> str
 
 def _proof(iterations: Sequence[Iteration], branch: str, result: BuildResult) -> str:
     gate = iterations[-1].gate
-    ran = "\n".join(f"- `{_code(c.command)}` → exit {c.exit_code} ({c.verdict}, {c.seconds:.1f} s)" for c in gate.commands)
+    ran = "\n".join(
+        f"- `{_code(c.command)}` → exit {c.exit_code} ({c.verdict}, {c.seconds:.1f} s)" for c in gate.commands
+    )
     return (
         f"## What is proven\n\n{ran}\n\nTree `{result.tree}`, commit `{result.commit}` on branch `{branch}`.\n\n"
         f"Review, merge or drop it:\n\n"
@@ -89,7 +93,9 @@ def _diagnosis_line(one: Iteration) -> str:
     done = f" → {one.recovery.strategy.action}: {one_line(one.recovery.outcome)}" if one.recovery else ""
     when = "baseline" if one.number == 0 else f"iteration {one.number}"
     forced = ", forced" if found.forced else ""
-    return f"- **{when}**: {found.mode} ({found.confidence:.0%}{forced}){done}" + (f" — {evidence}" if evidence else "")
+    return f"- **{when}**: {found.mode} ({found.confidence:.0%}{forced}){done}" + (
+        f" — {evidence}" if evidence else ""
+    )
 
 
 def _changed(one: Iteration) -> str:

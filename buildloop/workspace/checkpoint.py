@@ -52,11 +52,28 @@ def make_checkpoint(workspace: WorkspaceInfo, step: Step, parent: str, exclude: 
     return point
 
 
+def go_back(workspace: WorkspaceInfo, step: Step, head: str, target: str) -> str:
+    """A commit on top of `head` with the tree of `target`: nothing that was tried is lost from the branch."""
+    root = Path(workspace.root)
+    tree = run_git(root, "rev-parse", f"{target}^{{tree}}")
+    if tree == run_git(root, "rev-parse", f"{head}^{{tree}}"):
+        return head
+    trailers = f"{step.trailers}\nBuildloop-Back-To: {target}"
+    message = f"buildloop: back to the best state so far\n\n{trailers}"
+    # The date of its parent makes the commit the same one when a crash has it made again.
+    date = run_git(root, "log", "-1", "--format=%cI", head)
+    dates = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+    who = {**identity(root), **dates}
+    return run_git(root, "commit-tree", tree, "-p", head, "-F", "-", env=who, stdin=message)
+
+
 def settle_after_gate(workspace: WorkspaceInfo, exclude: Path) -> None:
     """Undo what a gate did to tracked files, and keep its droppings out of every later commit."""
     root = Path(workspace.root)
     run_git(root, "reset", "--quiet", "--hard")
-    listed = run_git(root, *_excluding(root, exclude), "ls-files", "-z", "--others", "--exclude-standard", "--directory")
+    listed = run_git(
+        root, *_excluding(root, exclude), "ls-files", "-z", "--others", "--exclude-standard", "--directory"
+    )
     droppings = [name for name in listed.split("\0") if name]
     if droppings:
         known = exclude.read_text(encoding="utf-8", errors="surrogateescape") if exclude.exists() else ""
@@ -76,7 +93,11 @@ def _excluding(root: Path, exclude: Path) -> tuple[str, ...]:
     """Git reads one file of personal excludes: ours has to carry the user's along."""
     if not exclude.exists():
         users = git_or_none(root, "config", "--type=path", "core.excludesFile")
-        text = Path(users).read_text(encoding="utf-8", errors="surrogateescape") if users and Path(users).is_file() else ""
+        text = (
+            Path(users).read_text(encoding="utf-8", errors="surrogateescape")
+            if users and Path(users).is_file()
+            else ""
+        )
         write_atomic(exclude, text + "\n")
     return ("-c", f"core.excludesFile={exclude}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -21,9 +22,11 @@ CALLER_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DI
 def run_git(where: Path, *arguments: str, env: Mapping[str, str] | None = None, stdin: str | None = None) -> str:
     """Standard output of `git ARGUMENTS` in `where`, without its last newline."""
     command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false", *arguments]
-    options: dict[str, object] = {"istream": _as_stream(stdin)} if stdin is not None else {}
-    output = git.Git(str(where)).execute(command, env={**QUIET, **(env or {})}, **options)  # type: ignore[call-overload]
-    return str(output)
+    environment = {**QUIET, **(env or {})}
+    with tempfile.TemporaryFile() as stream:
+        stream.write((stdin or "").encode("utf-8", "surrogateescape"))
+        stream.seek(0)
+        return str(git.Git(str(where)).execute(command, istream=stream, env=environment))
 
 
 def git_or_none(where: Path, *arguments: str) -> str | None:
@@ -55,12 +58,3 @@ def require_git() -> None:
         git.Git().version()
     except git.GitCommandNotFound:
         raise InputError("git was not found; install git 2.30 or newer and try again") from None
-
-
-def _as_stream(text: str) -> object:
-    import tempfile
-
-    stream = tempfile.TemporaryFile()
-    stream.write(text.encode("utf-8", "surrogateescape"))
-    stream.seek(0)
-    return stream

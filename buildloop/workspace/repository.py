@@ -10,8 +10,8 @@ from pathlib import Path
 from git.exc import GitCommandError
 
 from buildloop.errors import InputError
-from buildloop.request import DirtyPolicy
-from buildloop.workspace.git import identity, require_git, run_git
+from buildloop.request import BuildRequest, DirtyPolicy
+from buildloop.workspace.git import git_or_none, identity, require_git, run_git
 
 SHOWN_CHANGES = 5
 
@@ -44,17 +44,41 @@ def open_repository(path: Path) -> Repository:
     try:
         head = run_git(root, "rev-parse", "--verify", "HEAD^{commit}")
     except GitCommandError:
-        raise InputError(f"{root} has no commits yet; commit your files first, the run starts from there") from None
+        raise InputError(
+            f"{root} has no commits yet; commit your files first, the run starts from there"
+        ) from None
     return Repository(root, _inside(root, path), head, _identity_of(root))
 
 
 def start_commit(repository: Repository, dirty: DirtyPolicy, run_id: str) -> str:
     """The commit a run starts from: HEAD, or a snapshot of the checkout as it is."""
-    changes = uncommitted(repository.root)
-    if not changes or dirty is DirtyPolicy.IGNORE:
+    if dirty is DirtyPolicy.IGNORE:
         return repository.head
-    if dirty is DirtyPolicy.INCLUDE:
+    changes = uncommitted(repository.root)
+    if changes and dirty is DirtyPolicy.INCLUDE:
         return _snapshot(repository, run_id)
+    _refuse(repository, changes)
+    return repository.head
+
+
+def check_start(repository: Repository, request: BuildRequest) -> None:
+    """Say now what `start_commit` would refuse later. Nothing is made."""
+    if request.dirty is DirtyPolicy.REFUSE:
+        _refuse(repository, uncommitted(repository.root))
+    if request.branch is not None:
+        check_new_branch(repository.root, request.branch)
+
+
+def check_new_branch(root: Path, branch: str) -> None:
+    if branch.startswith("-") or git_or_none(root, "check-ref-format", "--branch", branch) is None:
+        raise InputError(f"{branch!r} is not a valid branch name; choose another with --branch")
+    if git_or_none(root, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}") is not None:
+        raise InputError(f"branch {branch} exists already; choose another with --branch, or delete it")
+
+
+def _refuse(repository: Repository, changes: list[str]) -> None:
+    if not changes:
+        return
     shown = ", ".join(changes[:SHOWN_CHANGES]) + (", …" if len(changes) > SHOWN_CHANGES else "")
     raise InputError(
         f"{repository.root} has uncommitted changes ({shown}); choose --include-dirty to start from a snapshot "

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from git.exc import GitCommandError
 
-from buildloop.errors import InputError
 from buildloop.models import WorkspaceInfo
 from buildloop.request import BuildRequest
 from buildloop.workspace.bytecode import drop_bytecode
 from buildloop.workspace.git import git_or_none, run_git
-from buildloop.workspace.repository import Repository, open_repository, start_commit
+from buildloop.workspace.repository import Repository, check_new_branch, open_repository, start_commit
 
 
 def prepare_worktree(request: BuildRequest) -> WorkspaceInfo:
@@ -24,9 +23,7 @@ def prepare_worktree(request: BuildRequest) -> WorkspaceInfo:
     known = git_or_none(repository.root, "rev-parse", "--verify", f"refs/heads/{branch}")
     if known is not None and root.exists():
         return _info(request, repository, branch, known)
-    if known is not None:
-        raise InputError(f"branch {branch} exists already; choose another with --branch, or delete it")
-    _check_branch_name(repository.root, branch)
+    check_new_branch(repository.root, branch)
     start = start_commit(repository, request.dirty, request.run_id)
     root.parent.mkdir(parents=True, exist_ok=True)
     run_git(repository.root, "worktree", "add", "--quiet", "-b", branch, str(root), start)
@@ -79,11 +76,6 @@ def _info(request: BuildRequest, repository: Repository, branch: str, start: str
         repo=str(repository.root),
         repo_id=repository.repo_id,
     )
-
-
-def _check_branch_name(root: Path, branch: str) -> None:
-    if branch.startswith("-") or git_or_none(root, "check-ref-format", "--branch", branch) is None:
-        raise InputError(f"{branch!r} is not a valid branch name; choose another with --branch")
 
 
 def _drop_stale_index_lock(root: Path) -> None:

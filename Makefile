@@ -1,0 +1,47 @@
+# Everything on a fresh machine with python3, pip, git and make. Nothing is installed twice.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test check unit bench lock clean help
+
+help:
+	@echo "make demo   watch a loop fail five ways and turn green (no API key, offline)"
+	@echo "make test   run all tests"
+	@echo "make unit   run the tests that need no server"
+	@echo "make check  ruff, format, mypy --strict"
+	@echo "make bench  run the benchmarks"
+	@echo "make lock   resolve the dependencies anew into requirements.lock"
+	@echo "make clean  remove the virtual environment and caches"
+
+$(READY): requirements.lock pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing the locked dependencies into $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(READY)
+	@$(BIN)/buildloop demo
+
+test: $(READY)
+	@$(BIN)/python -m pytest
+
+unit: $(READY)
+	@$(BIN)/python -m pytest -m "not server and not slow"
+
+check: $(READY)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+bench: $(READY)
+	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+lock: $(READY)
+	@$(BIN)/uv pip compile --universal --generate-hashes --no-header --quiet --python-version 3.11 \
+		--extra dev --output-file requirements.lock pyproject.toml
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

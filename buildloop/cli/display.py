@@ -1,0 +1,157 @@
+"""Shows a run while it runs: finished iterations as a growing list, and one live line below it on a terminal.
+
+Reads the run's event log, so it shows the same for a run in this process and for one elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.spinner import Spinner
+
+from buildloop.text import one_line
+
+POLL_SECONDS = 0.2
+
+
+class Display:
+    """Use as a context manager around the run."""
+
+    def __init__(self, events: Path, console: Console, total_iterations: int) -> None:
+        self._events, self._console = events, console
+        self._offset = events.stat().st_size if events.exists() else 0
+        self._line = LiveLine(total_iterations)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+        self._live = Live(console=console, refresh_per_second=8, transient=True) if console.is_terminal else None
+
+    def __enter__(self) -> Display:
+        if self._live:
+            self._live.start()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+        if self._live:
+            self._live.stop()
+
+    def say(self, text: str) -> None:
+        """What is going on while there are no events yet."""
+        self._line.doing = text
+
+    def _follow(self) -> None:
+        while not self._stop.is_set():
+            self._take_new_events()
+            if self._live:
+                self._live.update(Spinner("dots", text=self._line.text()))
+            self._stop.wait(POLL_SECONDS)
+        self._take_new_events()
+
+    def _take_new_events(self) -> None:
+        if not self._events.exists():
+            return
+        with self._events.open("rb") as stream:
+            stream.seek(self._offset)
+            for raw in stream:
+                if not raw.endswith(b"\n"):
+                    return
+                self._offset += len(raw)
+                event = json.loads(raw)
+                self._line.take(event)
+                if line := finished_line(event):
+                    self._console.print(line)
+
+
+class LiveLine:
+    """Session, iteration, tests, mode, context, tokens, cost, elapsed: all that is known right now."""
+
+    def __init__(self, total_iterations: int) -> None:
+        self._started = time.monotonic()
+        self._facts: dict[str, Any] = {"max": total_iterations, "iteration": 0, "session": 1}
+        self.doing = "starting"
+
+    def take(self, event: dict[str, Any]) -> None:
+        self._facts |= {name: value for name, value in event.items() if value is not None}
+        describe = DOING.get(event["type"])
+        self.doing = describe(event) if describe else self.doing
+
+    def text(self) -> str:
+        facts, elapsed = self._facts, int(time.monotonic() - self._started)
+        parts = [f"session {facts['session']}", f"iteration {facts['iteration']}/{facts['max']}"]
+        if tests := facts.get("tests"):
+            parts.append(f"tests {tests[0]}/{tests[1]}")
+        if mode := facts.get("mode"):
+            parts.append(str(mode))
+        if "context_pct" in facts:
+            parts.append(f"context {facts['context_pct']} %")
+        if tokens := facts.get("tokens"):
+            parts.append(f"{tokens:,} tokens")
+        if (cost := facts.get("cost_usd")) is not None:
+            parts.append(f"${cost:.2f}")
+        parts.append(f"{elapsed // 60}:{elapsed % 60:02d}")
+        return escape(f"{self.doing} · " + " · ".join(parts))
+
+
+def _waiting(event: dict[str, Any]) -> str:
+    until = time.strftime("%H:%M:%S", time.localtime(event["ts_epoch"] + event["seconds"]))
+    return f"waiting until {until} ({one_line(event['error'], 60)})"
+
+
+DOING: dict[str, Callable[[dict[str, Any]], str]] = {
+    "loop.started": lambda _: "running the gate for the baseline",
+    "loop.baseline": lambda _: "calling the agent",
+    "loop.iteration_start": lambda _: "agent at work",
+    "loop.agent_waiting": _waiting,
+    "loop.failure_classified": lambda event: f"recovering from {event['mode']}",
+    "loop.iteration_complete": lambda _: "next iteration",
+    "loop.restart": lambda _: "new session",
+}
+
+
+def finished_line(event: dict[str, Any]) -> str | None:
+    """One line for an event a reader of the list wants to keep; None for the others."""
+    match event["type"]:
+        case "loop.baseline":
+            state = "green" if event["verdict"] == "passed" else f"red, {event['failing']} failing"
+            return f"  baseline       {state}"
+        case "loop.iteration_complete":
+            return _iteration_line(event)
+        case "loop.recovery_applied" if event["action"] != "standard_retry":
+            return f"  [yellow]{event['mode']}[/yellow] → {event['action']}: {escape(one_line(event['outcome'], 100))}"
+        case "loop.agent_waiting":
+            return f"  agent unavailable, {escape(_waiting(event))}"
+        case "loop.restart":
+            return f"  [cyan]restart[/cyan]        session {event['restart'] + 1} starts from a summary"
+        case "loop.degraded":
+            return (
+                f"  [yellow]degraded[/yellow]       {escape(event['what'])}: {escape(one_line(event['why'], 100))}"
+            )
+        case _:
+            return None
+
+
+def _iteration_line(event: dict[str, Any]) -> str:
+    colour = "green" if event["test_passed"] else "red"
+    parts = [f"  iteration {event['iteration']:<4} [{colour}]{escape(event['status'])}[/{colour}]"]
+    if event.get("tests"):
+        parts.append(f"tests {event['tests'][0]}/{event['tests'][1]}")
+    parts.append(f"{event.get('files', 0)} files changed")
+    if event.get("outcome") not in (None, "ok"):
+        parts.append(f"agent: {event['outcome']}")
+    if event.get("mode"):
+        parts.append(event["mode"])
+    parts.append(f"context {event.get('context_pct', 0)} %")
+    return " · ".join(parts)

@@ -1,0 +1,156 @@
+"""`buildloop doctor`: is this machine ready, and if not, what to do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.markup import escape
+
+from buildloop.cli.output import console, print_json
+from buildloop.cli.paths import state_folder
+from buildloop.cli.prefect_api import answers, configured_url
+from buildloop.cli.run import check_writable
+from buildloop.errors import InputError
+from buildloop.goal import MINIMUM_FREE_BYTES
+from buildloop.text import one_line
+from buildloop.workspace.repository import open_repository, uncommitted
+
+AGENT_PROGRAMS = ("claude", "codex", "gemini", "opencode", "aider")
+VERSION_SECONDS = 20.0
+OLDEST_GIT = (2, 30)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """`state` is ok, warn or bad; `advice` says what to do about the last two."""
+
+    name: str
+    state: str
+    found: str
+    advice: str = ""
+
+
+def examine(repo: Path, state_dir: Path | None, *, as_json: bool) -> int:
+    """Exit code 1 when something is missing that every run needs."""
+    checks = list(_checks(repo, state_folder(state_dir)))
+    if as_json:
+        print_json([asdict(check) for check in checks])
+    else:
+        screen = console()
+        colours = {"ok": "green", "warn": "yellow", "bad": "red"}
+        for check in checks:
+            colour = colours[check.state]
+            screen.print(f"[{colour}]{check.state:>4}[/{colour}]  {check.name:<14} {escape(check.found)}")
+            if check.advice:
+                screen.print(f"                      → {escape(check.advice)}")
+    return 1 if any(check.state == "bad" for check in checks) else 0
+
+
+def _checks(repo: Path, folder: Path) -> Iterator[Check]:
+    yield _git()
+    yield _shell()
+    yield _repository(repo)
+    yield from _agents()
+    yield _prefect()
+    yield from _state(folder)
+
+
+def _git() -> Check:
+    found = _version_of("git")
+    if found is None:
+        return Check("git", "bad", "not found", "install git 2.30 or newer")
+    numbers = tuple(int(part) for part in found.split()[-1].split(".")[:2] if part.isdigit())
+    if numbers < OLDEST_GIT:
+        return Check("git", "bad", found, "install git 2.30 or newer")
+    return Check("git", "ok", found)
+
+
+def _shell() -> Check:
+    if Path("/bin/sh").exists():
+        return Check("shell", "ok", "/bin/sh")
+    return Check("shell", "bad", "/bin/sh not found", "gates run in /bin/sh; install one")
+
+
+def _repository(repo: Path) -> Check:
+    try:
+        repository = open_repository(repo)
+    except InputError as error:
+        return Check(
+            "repository", "warn", str(error), "give --repo the path of the repository you want to work on"
+        )
+    changes = len(uncommitted(repository.root))
+    if changes:
+        advice = "commit them, or start runs with --include-dirty or --from-head"
+        return Check("repository", "warn", f"{repository.root}, {changes} uncommitted changes", advice)
+    return Check("repository", "ok", str(repository.root))
+
+
+def _agents() -> Iterator[Check]:
+    found = [(name, _version_of(name)) for name in AGENT_PROGRAMS if shutil.which(name)]
+    for name, version in found:
+        yield Check(f"agent {name}", "ok", version or "installed, but --version does not answer")
+    if not found:
+        names = ", ".join(AGENT_PROGRAMS)
+        yield Check("agents", "warn", f"none of {names}", "install one, or use --agent-command with any program")
+
+
+def _prefect() -> Check:
+    url = configured_url(os.environ)
+    if url is None:
+        return Check("prefect", "ok", "embedded server (PREFECT_API_URL is not set)")
+    if answers(url):
+        return Check("prefect", "ok", f"server at {url}")
+    return Check(
+        "prefect", "bad", f"{url} does not answer", "start it with 'prefect server start' or unset PREFECT_API_URL"
+    )
+
+
+def _state(folder: Path) -> Iterator[Check]:
+    try:
+        check_writable(folder)
+    except InputError as error:
+        yield Check("state", "bad", str(error), "choose another folder with --state-dir or BUILDLOOP_STATE_DIR")
+        return
+    yield Check("state", "ok", str(folder))
+    free = shutil.disk_usage(folder).free
+    state = "ok" if free >= 10 * MINIMUM_FREE_BYTES else "warn" if free >= MINIMUM_FREE_BYTES else "bad"
+    advice = "" if state == "ok" else "free some disk space; runs stop below 100 MB"
+    yield Check("disk", state, f"{free // 2**20} MB free", advice)
+    yield _database(folder)
+
+
+def _database(folder: Path) -> Check:
+    path = folder / f".probe-{os.getpid()}.db"
+    try:
+        with sqlite3.connect(path) as connection:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("CREATE TABLE probe (id INTEGER)")
+    except sqlite3.Error as error:
+        return Check(
+            "database", "bad", f"SQLite cannot write in {folder}: {error}", "use a local disk for --state-dir"
+        )
+    finally:
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+    return Check("database", "ok", f"SQLite {sqlite3.sqlite_version}")
+
+
+def _version_of(program: str) -> str | None:
+    try:
+        ran = subprocess.run(
+            [program, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=VERSION_SECONDS,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return one_line((ran.stdout or ran.stderr).strip().split("\n")[0], 80) or None

@@ -1,0 +1,120 @@
+"""Runs the flow for a command: Prefect brought up, progress shown, the result turned into an exit code."""
+
+from __future__ import annotations
+
+import signal
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from rich.console import Console
+
+from buildloop.cli.display import Display
+from buildloop.cli.output import print_json
+from buildloop.cli.prefect_api import PrefectApi, prefect_api
+from buildloop.errors import BuildloopError
+from buildloop.files import write_atomic
+from buildloop.models import BuildResult, StopReason
+from buildloop.report.outcome import next_step
+from buildloop.request import BuildRequest
+from buildloop.rundir import RunDir
+from buildloop.workspace.lock import run_lock
+
+
+def execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: bool) -> int:
+    """Work on the run in this process until it ends; the exit code is the command's."""
+    run = RunDir(request.run_dir)
+    with run_lock(run.path):
+        pass  # a second writer is refused before a server is started for it
+    try:
+        with _interruptible(), prefect_api(Path(request.state_dir), verbose=verbose) as starting:
+            with Display(run.path / "events.jsonl", console, request.max_iterations) as display:
+                display.say("starting Prefect")
+                from flows.build_loop import build_loop
+
+                api = starting.wait()
+                _announce(console, request, api)
+                state = build_loop(request, return_state=True)
+            outcome: Any = state.result(raise_on_failure=False)
+    except KeyboardInterrupt:
+        outcome = _cancelled(run, request)
+    result = _as_result(outcome, run)
+    if as_json:
+        print_json(result.as_json())
+    else:
+        _tell(console, result)
+    return result.exit_code
+
+
+def _announce(console: Console, request: BuildRequest, api: PrefectApi) -> None:
+    console.print(
+        f"run [bold]{request.run_id}[/bold] · {request.agent} · {' && '.join(request.test)}", markup=True
+    )
+    if not api.embedded:
+        console.print(f"  Prefect UI      {api.ui}/runs")
+
+
+def _tell(console: Console, result: BuildResult) -> None:
+    colour = "green" if result.reason is StopReason.COMPLETE else "red"
+    words = result.reason.replace("_", " ")
+    console.print(
+        f"\n[{colour} bold]{words}[/{colour} bold] after {result.iterations} iterations, {result.seconds:.0f} s"
+    )
+    console.print(f"  {result.explanation}", markup=False)
+    console.print(f"  branch          {result.branch} ({result.commit[:10]})", markup=False)
+    console.print(f"  report          buildloop report {result.run_id}", markup=False)
+    console.print(f"  next            {result.next_step}", markup=False)
+
+
+def _as_result(outcome: Any, run: RunDir) -> BuildResult:  # noqa: ANN401 (whatever Prefect hands back)
+    if isinstance(outcome, BuildResult):
+        return outcome
+    if isinstance(outcome, BuildloopError):
+        raise outcome
+    if isinstance(outcome, BaseException):
+        report = run.path / "crash.txt"
+        write_atomic(report, "".join(traceback.format_exception(outcome)))
+        raise BuildloopError(
+            f"the run crashed ({type(outcome).__name__}: {outcome}); see {report}, "
+            f"then continue it with 'buildloop resume {run.run_id}'"
+        )
+    raise BuildloopError(f"the run ended without a result: {outcome!r}")
+
+
+def _cancelled(run: RunDir, request: BuildRequest) -> BuildResult:
+    """Everything finished so far is kept; the same command can go on from there."""
+    done, workspace = run.iterations(), run.workspace()
+    branch = workspace.branch if workspace else ""
+    result = BuildResult(
+        run_id=run.run_id,
+        reason=StopReason.CANCELLED,
+        explanation="Cancelled; agent and gate were stopped, finished iterations are kept.",
+        next_step=next_step(StopReason.CANCELLED, run.run_id, branch),
+        iterations=max((one.number for one in done), default=0),
+        sessions=max((one.session for one in done), default=1),
+        branch=branch,
+        commit=next((one.head for one in reversed(done) if one.head), ""),
+        tree=done[-1].gate.tree if done else "",
+        run_dir=str(run.path),
+    )
+    run.save("result.json", result)
+    run.events.emit("loop.completed", reason=result.reason, iterations=result.iterations, commits=len(done))
+    return result
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """SIGTERM and a closed terminal are asked to end like Ctrl-C."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,27 @@
+"""What commands print: rich on a terminal, plain lines elsewhere; data on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Colour only on a terminal without NO_COLOR; never wrapped when nobody is looking."""
+    stream = sys.stderr if stderr else sys.stdout
+    plain = not stream.isatty() or bool(os.environ.get("NO_COLOR"))
+    width = None if stream.isatty() else 200
+    return Console(file=stream, no_color=plain, highlight=False, width=width, soft_wrap=not stream.isatty())
+
+
+def print_json(value: Any) -> None:  # noqa: ANN401
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def complain(sentence: str) -> None:
+    console(stderr=True).print(f"[red]buildloop:[/red] {escape(sentence)}")

@@ -1,0 +1,99 @@
+"""`buildloop run`: check everything that can be checked, then hand over to the flow."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from buildloop.agents.registry import agent_for, check_agent_name
+from buildloop.cli.execute import execute
+from buildloop.cli.output import console
+from buildloop.config import Setting, gather_settings, make_request
+from buildloop.detect import detect_tests
+from buildloop.errors import InputError
+from buildloop.request import BuildRequest, DirtyPolicy, new_run_id
+from buildloop.workspace.git import forget_calling_git
+from buildloop.workspace.repository import check_start, open_repository
+
+NOT_SETTINGS = frozenset({"as_json", "verbose", "include_dirty", "from_head"})
+
+
+def start_run(flags: Mapping[str, Any]) -> int:
+    forget_calling_git()
+    request = checked_request(flags, os.environ)
+    screen = console(stderr=bool(flags["as_json"]))
+    return execute(request, screen, verbose=bool(flags["verbose"]), as_json=bool(flags["as_json"]))
+
+
+def checked_request(flags: Mapping[str, Any], environment: Mapping[str, str]) -> BuildRequest:
+    """A request that can be started. Whatever is wrong is said here, before anything is made or started."""
+    repository = open_repository(Path(flags["repo"]))
+    settings = gather_settings(_settings(flags), environment, repository.root / repository.inside)
+    settings = _filled_in(settings, repository.root / repository.inside)
+    request = make_request(settings).named(new_run_id())
+    check_start(repository, request)
+    check_writable(Path(request.state_dir))
+    agent_for(request)
+    return request
+
+
+def check_writable(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".probe-{os.getpid()}"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise InputError(
+            f"the state directory {folder} cannot be written ({error.strerror}); choose another with --state-dir"
+        ) from None
+
+
+def _settings(flags: Mapping[str, Any]) -> dict[str, Any]:
+    given = {name: value for name, value in flags.items() if name not in NOT_SETTINGS}
+    if flags["include_dirty"] and flags["from_head"]:
+        raise InputError("--include-dirty and --from-head exclude each other; choose one")
+    given["dirty"] = (
+        DirtyPolicy.INCLUDE if flags["include_dirty"] else DirtyPolicy.IGNORE if flags["from_head"] else None
+    )
+    given["repo"] = str(flags["repo"])
+    given["state_dir"] = str(flags["state_dir"]) if flags["state_dir"] else None
+    given["test"] = tuple(flags["test"]) if flags["test"] else None
+    return given
+
+
+def _filled_in(settings: dict[str, Setting], repo: Path) -> dict[str, Setting]:
+    """Guess only what is plain: the agent kind from what was given for it, the tests from the repository."""
+    if "agent" not in settings:
+        kind = "scripted" if "agent_script" in settings and "agent_command" not in settings else "command"
+        settings["agent"] = Setting(kind, "--agent")
+        if kind == "command" and "agent_command" not in settings:
+            raise InputError(
+                "no agent was chosen; give --agent-command 'PROGRAM …' (the prompt comes on its stdin), "
+                "or --agent-script FILE"
+            )
+    check_agent_name(str(settings["agent"].value))
+    if "agent_command" in settings:
+        command = settings["agent_command"]
+        settings["agent_command"] = Setting(_findable(str(command.value), repo), command.source)
+    if "test" not in settings:
+        found = detect_tests(repo)
+        if not found:
+            raise InputError(f"no way to test {repo} was found; give the gate command with --test 'COMMAND'")
+        settings["test"] = Setting((found[0].command,), f"the tests detected by {found[0].because}")
+    return settings
+
+
+def _findable(command: str, repo: Path) -> str:
+    """Files named in the command are looked for in the workspace, then where the user typed it."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    here = Path.cwd()
+    return shlex.join(
+        str(here / word) if not (repo / word).exists() and (here / word).is_file() else word for word in words
+    )

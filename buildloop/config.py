@@ -1,0 +1,97 @@
+"""Where settings come from: flags > BUILDLOOP_* > buildloop.toml > defaults. A wrong key is an error."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from buildloop.errors import InputError
+from buildloop.request import BuildRequest
+
+CONFIG_FILE = "buildloop.toml"
+PREFIX = "BUILDLOOP_"
+PER_RUN = frozenset({"goal", "repo", "run_id"})
+SETTINGS = tuple(name for name in BuildRequest.model_fields if name not in PER_RUN)
+VARIABLES = {PREFIX + name.upper(): name for name in SETTINGS}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value and where the user wrote it, so that an error can point there."""
+
+    value: Any
+    source: str
+
+
+def gather_settings(flags: Mapping[str, Any], environment: Mapping[str, str], folder: Path) -> dict[str, Setting]:
+    """The settings in force; a later layer replaces an earlier one key by key."""
+    layers = (_from_file(folder / CONFIG_FILE), _from_environment(environment), _from_flags(flags))
+    return {name: setting for layer in layers for name, setting in layer.items()}
+
+
+def make_request(settings: Mapping[str, Setting]) -> BuildRequest:
+    try:
+        return BuildRequest.model_validate({name: setting.value for name, setting in settings.items()})
+    except ValidationError as error:
+        raise InputError(_sentence(error, settings)) from None
+
+
+def nearest(key: str, known: tuple[str, ...]) -> str:
+    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
+
+
+def flag_of(name: str) -> str:
+    return "the goal" if name == "goal" else "--" + name.replace("_", "-")
+
+
+def _from_flags(flags: Mapping[str, Any]) -> dict[str, Setting]:
+    given = {name: value for name, value in flags.items() if value is not None}
+    return {name: Setting(value, flag_of(name)) for name, value in given.items()}
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Setting]:
+    found = {}
+    for variable, value in environment.items():
+        if not variable.startswith(PREFIX):
+            continue
+        if variable not in VARIABLES:
+            raise InputError(f"there is no setting {variable}; {nearest(variable, tuple(VARIABLES))}")
+        if value != "":
+            found[VARIABLES[variable]] = Setting(value, variable)
+    return found
+
+
+def _from_file(path: Path) -> dict[str, Setting]:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}; mend its permissions or remove it") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid TOML: {error}") from None
+    for key in content:
+        if key not in SETTINGS:
+            raise InputError(f"{path} has the unknown key {key!r}; {nearest(key, SETTINGS)}")
+    return {key: Setting(value, f"{key} in {path}") for key, value in content.items()}
+
+
+def _sentence(error: ValidationError, settings: Mapping[str, Setting]) -> str:
+    """The first problem in one sentence that names the place to mend."""
+    first = error.errors()[0]
+    message = first["msg"].removeprefix("Value error, ")
+    name = str(first["loc"][0]) if first["loc"] else ""
+    if not name:
+        return message
+    if first["type"] == "missing":
+        return f"{flag_of(name)} is missing"
+    where = settings[name].source if name in settings else flag_of(name)
+    message = message[0].lower() + message[1:]
+    return f"{where} is not usable: {message} (got {first['input']!r})"
