@@ -40,7 +40,7 @@ def execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: 
                 state = build_loop(request, return_state=True)
             outcome: Any = state.result(raise_on_failure=False)
     except KeyboardInterrupt:
-        outcome = _cancelled(run, request)
+        outcome = _cancelled(run)
     result = _as_result(outcome, run)
     if as_json:
         print_json(result.as_json())
@@ -84,7 +84,7 @@ def _as_result(outcome: Any, run: RunDir) -> BuildResult:  # noqa: ANN401 (whate
     raise BuildloopError(f"the run ended without a result: {outcome!r}")
 
 
-def _cancelled(run: RunDir, request: BuildRequest) -> BuildResult:
+def _cancelled(run: RunDir) -> BuildResult:
     """Everything finished so far is kept; the same command can go on from there."""
     done, workspace = run.iterations(), run.workspace()
     branch = workspace.branch if workspace else ""
@@ -109,7 +109,7 @@ def _cancelled(run: RunDir, request: BuildRequest) -> BuildResult:
 def _interruptible() -> Iterator[None]:
     """SIGTERM and a closed terminal are asked to end like Ctrl-C."""
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
+    def interrupt(_: int, __: FrameType | None) -> None:
         raise KeyboardInterrupt
 
     before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
