@@ -18,6 +18,7 @@ SIGNS = (
         r"Could not resolve (?:import )?['\"](?P<subject>[^'\"]+)['\"]",
         r"Unable to resolve path to module '(?P<subject>[^']+)'",
         r"Unable to resolve module (?P<subject>[^\s`]+) from ",
+        r"Module (?P<subject>\S+) in the \w+ option was not found",
         r"Relative import path \"(?P<subject>[^\"]+)\" not prefixed with ",
     ),
     *install(
@@ -53,8 +54,6 @@ SIGNS = (
         r"Failed to load (?:plugin|parser|config) '[^./'][^']*'",
         r"Preset \S+ not found",
         r"Cannot find preset",
-        r"Validation Error:$",
-        r"● Validation Error:",
         r"Test environment [\w-]+ cannot be found",
         r"(?:browserType\.launch|browserType\.\w+): Executable doesn't exist at ",
         r"Could not find (?:Chrome|Chromium|Firefox|browser) \(ver",
