@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
 from buildloop.diagnosis.classify import diagnose
+from buildloop.diagnosis.explain import explain
 from buildloop.diagnosis.model import Attempt, LogReading
 from buildloop.diagnosis.observe import observe_log, observe_text
-from buildloop.diagnosis.protocol import BadRequest, answer, log_answer
+from buildloop.diagnosis.protocol import BadRequest, answer, error_lines, log_answer
 
 BAD_INPUT = 2
 
@@ -33,6 +35,8 @@ def main(argv: list[str]) -> int:
     diagnosis = diagnose([Attempt(passed=False, reading=reading)], repo=repo)
     if options.json:
         print(json.dumps(log_answer(reading, diagnosis), ensure_ascii=True))
+    else:
+        print(explain(reading, diagnosis, error_lines(reading, diagnosis), colour=_wants_colour(sys.stdout)))
     return 0
 
 
@@ -64,17 +68,27 @@ def _read(log: str) -> LogReading:
     return observe_log(Path(log))
 
 
+def _wants_colour(stream: TextIO) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
 def _refuse(sentence: str) -> int:
     print(f"buildloop diagnose: {sentence}", file=sys.stderr)
     return BAD_INPUT
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="buildloop diagnose", description="Explain why a gate is red, from its log.")
+    parser = argparse.ArgumentParser(
+        prog="buildloop diagnose", description="Explain why a gate is red, from its log."
+    )
     parser.add_argument("log", nargs="?", metavar="LOG", help="the log file, or - for standard input")
-    parser.add_argument("--repo", metavar="DIR", help="the project, to tell its own modules from dependencies")
+    parser.add_argument(
+        "--repo", metavar="DIR", help="the project, to tell its own modules from dependencies"
+    )
     parser.add_argument("--json", action="store_true", help="print the diagnosis as one JSON object")
-    parser.add_argument("--jsonl", action="store_true", help="answer JSON requests from standard input, one a line")
+    parser.add_argument(
+        "--jsonl", action="store_true", help="answer JSON requests from standard input, one a line"
+    )
     return parser
 
 

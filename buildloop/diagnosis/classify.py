@@ -31,7 +31,9 @@ def diagnose(
     # In this order: a full window explains any failure, a missing package explains any test,
     # and only what neither explains can be flaky or a loop.
     detected = (
-        detect_context_exhaustion(history, context_window=context_window, context_threshold=context_threshold),
+        detect_context_exhaustion(
+            history, context_window=context_window, context_threshold=context_threshold
+        ),
         detect_dependency_issue(history, first_party=own),
         detect_test_flakiness(history),
         detect_infinite_loop(history),
@@ -54,4 +56,6 @@ def _code_error(last: Attempt) -> Evidence:
 def _preexisting(reading: LogReading, baseline: LogReading | None) -> tuple[str, ...]:
     """What failed before the agent began, by the name of the test or else the message."""
     known = {fingerprint(finding) for finding in baseline.findings} if baseline else set()
-    return tuple(finding.test or finding.message for finding in reading.findings if fingerprint(finding) in known)
+    return tuple(
+        finding.test or finding.message for finding in reading.findings if fingerprint(finding) in known
+    )

@@ -11,7 +11,16 @@ from buildloop.diagnosis.signals import scan
 SAID_BY_AGENT, MEASURED = 0.97, 0.9
 # So little room is left that the next prompt cannot fit, whatever the last one achieved.
 FULL = 95
-OVERFLOW_STATUSES = frozenset({"overflow", "context_overflow", "context_exhausted", "context_exhaustion", "exhausted", "prompt_too_long"})
+OVERFLOW_STATUSES = frozenset(
+    {
+        "overflow",
+        "context_overflow",
+        "context_exhausted",
+        "context_exhaustion",
+        "exhausted",
+        "prompt_too_long",
+    }
+)
 
 
 def detect_context_exhaustion(
@@ -23,7 +32,11 @@ def detect_context_exhaustion(
 
 def _said_by_agent(last: Attempt) -> Evidence | None:
     if last.agent_status in OVERFLOW_STATUSES:
-        return Evidence(FailureMode.CONTEXT_EXHAUSTION, SAID_BY_AGENT, (f"the agent ended with status {last.agent_status}",))
+        return Evidence(
+            FailureMode.CONTEXT_EXHAUSTION,
+            SAID_BY_AGENT,
+            (f"the agent ended with status {last.agent_status}",),
+        )
     signals = (*scan(last.agent_output.splitlines()).signals, *last.reading.signals)
     said = [signal.line for signal in signals if signal.kind is SignalKind.CONTEXT_OVERFLOW]
     return Evidence(FailureMode.CONTEXT_EXHAUSTION, SAID_BY_AGENT, tuple(said[:2])) if said else None

@@ -12,7 +12,9 @@ from buildloop.diagnosis.signals import read_line
 INSTALL_FAILED, NOT_INSTALLED = 0.92, 0.85
 
 
-def detect_dependency_issue(history: Sequence[Attempt], *, first_party: Collection[str] = ()) -> Evidence | None:
+def detect_dependency_issue(
+    history: Sequence[Attempt], *, first_party: Collection[str] = ()
+) -> Evidence | None:
     reading = history[-1].reading
     own = frozenset(first_party) | reading.own_names
     signals = reading.signals or _signals_of(reading)
@@ -22,10 +24,14 @@ def detect_dependency_issue(history: Sequence[Attempt], *, first_party: Collecti
         return None
     confidence = INSTALL_FAILED if failed else NOT_INSTALLED
     reasons = [f"{signal.subject} is not the project's own" for signal in absent[:1] if signal.subject]
-    return Evidence(FailureMode.DEPENDENCY_ISSUE, confidence, (*reasons, *(s.line for s in (*failed, *absent)[:3])))
+    return Evidence(
+        FailureMode.DEPENDENCY_ISSUE, confidence, (*reasons, *(s.line for s in (*failed, *absent)[:3]))
+    )
 
 
 def _signals_of(reading: LogReading) -> tuple[Signal, ...]:
     """What the lines already chosen from the log prove, for readings made without a scan."""
-    lines = dict.fromkeys((*reading.error_lines, *(line for finding in reading.findings for line in finding.lines)))
+    lines = dict.fromkeys(
+        (*reading.error_lines, *(line for finding in reading.findings for line in finding.lines))
+    )
     return tuple(signal for line in lines if (signal := read_line(line)))

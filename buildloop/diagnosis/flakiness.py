@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from buildloop.diagnosis.evidence import Evidence
 from buildloop.diagnosis.history import code_versions, failing_tests, signature
 from buildloop.diagnosis.model import Attempt, FailureMode, LogReading, SignalKind
 
+ALTERNATIONS = 2
 SAME_CODE, SHOWN_IN_LOG, KNOWN_FLAKY, PORT_TAKEN = 0.95, 0.9, 0.7, 0.85
 
 
 def detect_test_flakiness(history: Sequence[Attempt]) -> Evidence | None:
     last = history[-1]
-    return _same_code(history) or _shown_in_log(last.reading) or _known_flaky(history)
+    return _same_code(history) or _shown_in_log(last.reading) or _known_flaky(history) or _comes_and_goes(history)
 
 
 def _same_code(history: Sequence[Attempt]) -> Evidence | None:
@@ -23,7 +25,9 @@ def _same_code(history: Sequence[Attempt]) -> Evidence | None:
     for index in reversed(same):
         if differs := _different_outcome(history[index], history[-1]):
             tree = f" (tree {history[-1].tree[:12]})" if history[-1].tree else ""
-            line = f"attempt {index + 1} {differs}; attempt {len(history)} judged the same code{tree} and failed"
+            line = (
+                f"attempt {index + 1} {differs}; attempt {len(history)} judged the same code{tree} and failed"
+            )
             return Evidence(FailureMode.TEST_FLAKINESS, SAME_CODE, (line, *_named(history[-1])))
     return None
 
@@ -40,10 +44,16 @@ def _different_outcome(earlier: Attempt, last: Attempt) -> str:
 def _shown_in_log(reading: LogReading) -> Evidence | None:
     mixed = [signal.line for signal in reading.signals if signal.kind is SignalKind.MIXED_OUTCOME]
     if mixed:
-        return Evidence(FailureMode.TEST_FLAKINESS, SHOWN_IN_LOG, ("the log shows the same code passing and failing", *mixed[:3]))
+        return Evidence(
+            FailureMode.TEST_FLAKINESS,
+            SHOWN_IN_LOG,
+            ("the log shows the same code passing and failing", *mixed[:3]),
+        )
     taken = [signal.line for signal in reading.signals if signal.kind is SignalKind.PORT_TAKEN]
     if taken:
-        return Evidence(FailureMode.TEST_FLAKINESS, PORT_TAKEN, ("another process holds the address", *taken[:2]))
+        return Evidence(
+            FailureMode.TEST_FLAKINESS, PORT_TAKEN, ("another process holds the address", *taken[:2])
+        )
     return None
 
 
@@ -55,6 +65,18 @@ def _known_flaky(history: Sequence[Attempt]) -> Evidence | None:
         return None
     line = f"{', '.join(sorted(now)[:3])} passed and failed on the same code earlier in this run"
     return Evidence(FailureMode.TEST_FLAKINESS, KNOWN_FLAKY, (line,))
+
+
+def _comes_and_goes(history: Sequence[Attempt]) -> Evidence | None:
+    """Where nobody recorded what changed: the very same failure before and after a green gate, twice or more."""
+    if any(attempt.tree or attempt.changed is not None or attempt.diff for attempt in history):
+        return None
+    turns = sum(one.passed != other.passed for one, other in pairwise(history))
+    failures = {signature(attempt) for attempt in history if not attempt.passed}
+    if turns < ALTERNATIONS or len(failures) > 1 or not next(iter(failures)):
+        return None
+    line = f"the same failure came and went: the outcome turned {turns} times in {len(history)} attempts"
+    return Evidence(FailureMode.TEST_FLAKINESS, KNOWN_FLAKY, (line, *_named(history[-1])))
 
 
 def _unsteady_tests(history: Sequence[Attempt]) -> frozenset[str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 
-PYTHON_STANDARD = frozenset(sys.stdlib_module_names) | frozenset("distutils imp asyncore asynchat smtpd cgi pipes crypt telnetlib".split())
+PYTHON_STANDARD = frozenset(sys.stdlib_module_names) | frozenset(
+    "distutils imp asyncore asynchat smtpd cgi pipes crypt telnetlib".split()
+)
 # Packages whose submodules are often asked for by a dotted name.
 PYTHON_WELL_KNOWN = frozenset(
     "google azure zope numpy scipy sklearn pandas matplotlib tensorflow keras torch torchvision transformers django rest_framework "

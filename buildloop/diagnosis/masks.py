@@ -18,7 +18,9 @@ TEMPORARY = frozenset({"tmp", "temp", "Temp", "T", "TEMP", "TMP"})
 ANONYMOUS_FILES = frozenset({"index.js", "index.ts", "index.tsx", "mod.rs", "__init__.py"})
 NUMBERED = re.compile(r"[0-9A-Za-z]*\d[0-9A-Za-z]*")
 MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
-DURATION_UNITS = "(?:nanoseconds?|microseconds?|milliseconds?|seconds?|secs?|minutes?|mins?|hours?|ns|[µu]s|ms|s|m|h)"
+DURATION_UNITS = (
+    "(?:nanoseconds?|microseconds?|milliseconds?|seconds?|secs?|minutes?|mins?|hours?|ns|[µu]s|ms|s|m|h)"
+)
 
 
 def _shorten_path(found: re.Match[str]) -> str:

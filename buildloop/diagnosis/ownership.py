@@ -26,20 +26,32 @@ DECLARED = (
     re.compile(r"^(?:\[\w+\] )?Running (?P<name>\w+\.\w+)\.[\w.]+$"),
     re.compile(r"^> (?P<name>@?[\w./-]+)@\d\S* "),
 )
+SCRIPTS = (".sh", ".bash", ".py", ".pl", ".rb", ".js", ".ts")
+# Words joined by underscores are functions of a script, except those of the well-known assertion library.
+SHELL_FUNCTION = re.compile(r"(?!assert_|refute_)[a-z]{3,}(?:_[a-z]{3,})+")
 DEEP_ENOUGH = 3
 MAX_ENTRIES = 20_000
-SKIPPED_FOLDERS = frozenset({"node_modules", "target", "dist", "build", "__pycache__", "vendor", "venv", "site-packages"})
+SKIPPED_FOLDERS = frozenset(
+    {"node_modules", "target", "dist", "build", "__pycache__", "vendor", "venv", "site-packages"}
+)
 
 
 def names_in(line: str) -> frozenset[str]:
     """Names of modules of the project that a line shows: parts of its paths, packages it declares."""
-    names = {found.group("name").replace("-", "_") if "/" not in found.group("name") else found.group("name")
-             for pattern in DECLARED if (found := pattern.match(line))}
+    names = {
+        found.group("name").replace("-", "_") if "/" not in found.group("name") else found.group("name")
+        for pattern in DECLARED
+        if (found := pattern.match(line))
+    }
     if FOREIGN.search(line):
         return frozenset(names)
     for found in PATH.finditer(line):
         parts = re.split(r"[/\\]", found.group("inner"))
-        names.update(part for part in (parts[-DEEP_ENOUGH:] if found.group("root") else parts) if part not in (".", ".."))
+        names.update(
+            part
+            for part in (parts[-DEEP_ENOUGH:] if found.group("root") else parts)
+            if part not in (".", "..")
+        )
     if found := JVM_SOURCE.search(line):
         names.add(found.group("package").replace("/", "."))
     return frozenset(names)
@@ -89,12 +101,18 @@ def _node(signal: Signal, own: Collection[str]) -> bool:
     subject = signal.subject
     if "node_modules/" in subject:
         return False
-    if subject.startswith((".", "/", "~", "@/", "#", "file:", "src/", "<rootDir>", "\0", "virtual:")) or re.match(r"[A-Za-z]:[/\\]", subject):
+    if subject.startswith(
+        (".", "/", "~", "@/", "#", "file:", "src/", "<rootDir>", "\0", "virtual:")
+    ) or re.match(r"[A-Za-z]:[/\\]", subject):
         return True
     first = subject.split("/")[0]
     if subject.startswith("node:") or first in known.NODE_BUILTIN:
         return False
-    return subject in own or (first in own and "/" in subject) or ("/" in subject and first in known.HOUSEHOLD_NAMES)
+    return (
+        subject in own
+        or (first in own and "/" in subject)
+        or ("/" in subject and first in known.HOUSEHOLD_NAMES)
+    )
 
 
 def _c(signal: Signal, own: Collection[str]) -> bool:
@@ -110,7 +128,11 @@ def _rust(signal: Signal, own: Collection[str]) -> bool:
     root = signal.subject.split("::")[0]
     if signal.local is not None and root not in own:
         return signal.local
-    return root in ("crate", "self", "super", "std", "core", "alloc", "") or root in own or not root[:1].islower()
+    return (
+        root in ("crate", "self", "super", "std", "core", "alloc", "")
+        or root in own
+        or not root[:1].islower()
+    )
 
 
 def _go(signal: Signal, own: Collection[str]) -> bool:
@@ -149,7 +171,7 @@ def _command(signal: Signal, own: Collection[str]) -> bool:
         return signal.local
     if subject.startswith("/"):
         return not subject.startswith(("/usr/", "/opt/", "/bin/", "/sbin/"))
-    return "/" in subject or subject.endswith((".sh", ".py", ".pl", ".rb", ".js")) or ("_" in subject and not subject.startswith("pg_"))
+    return "/" in subject or subject.endswith(SCRIPTS) or bool(SHELL_FUNCTION.fullmatch(subject))
 
 
 def _dotnet(signal: Signal, own: Collection[str]) -> bool:

@@ -77,7 +77,9 @@ def _answer_episode(request: Json) -> Json:
     history = [_attempt(iteration) for iteration in iterations]
     window = request.get("context_window")
     diagnoses = [
-        None if attempt.passed else diagnose(history[: index + 1], context_window=window, first_party=_names(request))
+        None
+        if attempt.passed
+        else diagnose(history[: index + 1], context_window=window, first_party=_names(request))
         for index, attempt in enumerate(history)
     ]
     last = diagnoses[-1]
@@ -117,7 +119,9 @@ def _reading(request: Json, *, required: bool = True) -> LogReading:
         try:
             return observe_log(Path(path), exit_code)
         except (OSError, ValueError) as error:
-            raise BadRequest(f"cannot read the log {path!r}: {getattr(error, 'strerror', None) or error}") from error
+            raise BadRequest(
+                f"cannot read the log {path!r}: {getattr(error, 'strerror', None) or error}"
+            ) from error
     if required:
         raise BadRequest("a log request needs `log` (a path) or `text`")
     return LogReading()

@@ -15,9 +15,28 @@ PROSE_NAMES = frozenset(
 C_STYLE = ("//", "/*", "*/", "* ")
 HASH_STYLE = ("# ", "#!")
 COMMENT_STARTS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys((".py", ".rb", ".pl", ".pm", ".t", ".sh", ".bash", ".bats", ".yml", ".yaml", ".toml", ".ex", ".exs", ".r"), HASH_STYLE),
     **dict.fromkeys(
-        ".js .mjs .cjs .jsx .ts .tsx .go .rs .java .kt .scala .swift .c .cc .cpp .cxx .h .hh .hpp .cs .dart".split(), C_STYLE
+        (
+            ".py",
+            ".rb",
+            ".pl",
+            ".pm",
+            ".t",
+            ".sh",
+            ".bash",
+            ".bats",
+            ".yml",
+            ".yaml",
+            ".toml",
+            ".ex",
+            ".exs",
+            ".r",
+        ),
+        HASH_STYLE,
+    ),
+    **dict.fromkeys(
+        ".js .mjs .cjs .jsx .ts .tsx .go .rs .java .kt .scala .swift .c .cc .cpp .cxx .h .hh .hpp .cs .dart".split(),
+        C_STYLE,
     ),
     ".php": ("//", "/*", "*/", "* ", "# "),
     ".lua": ("--",),
@@ -48,7 +67,11 @@ def _changed_lines(diff: str) -> Iterator[tuple[str, list[str]]]:
 
 def _matters(path: str, changed: Iterable[str]) -> bool:
     name = PurePosixPath(path)
-    if name.suffix.lower() in PROSE_SUFFIXES or name.name.split(".")[0] in PROSE_NAMES or name.name in PROSE_NAMES:
+    if (
+        name.suffix.lower() in PROSE_SUFFIXES
+        or name.name.split(".")[0] in PROSE_NAMES
+        or name.name in PROSE_NAMES
+    ):
         return False
     comments = COMMENT_STARTS.get(name.suffix.lower(), ())
     return any(line and not line.startswith(comments) and line not in ("*", "#") for line in changed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from buildloop.diagnosis.model import Signal, SignalKind
@@ -23,11 +23,27 @@ HINT = re.compile(
     r"|rogram|E: |mismatch|HASHES|depend|Depend|nmet|IN USE|in use|EADDRINUSE|AddrInUse|ENOENT|unt find|undeclared|UNSAT"
     r"|Unsat|Unsupported|invalid|Invalid|Because|YN0|nteg|lock|LINK|Gem::|Bundler|natively|activated|member|dyld|SECURITY"
 )
-PORT_TAKEN = re.compile(r"\bEADDRINUSE\b|\baddress already in use\b|\bAddrInUse\b|\bport \d+ is already (?:in use|allocated)\b|WinError 10048", re.I)
+PORT_TAKEN = re.compile(
+    r"\bEADDRINUSE\b|\baddress already in use\b|\bAddrInUse\b|\bport \d+ is already (?:in use|allocated)\b|WinError 10048",
+    re.I,
+)
+STARTS_PROCESS = re.compile(
+    r"subprocess|_execute_child|Popen|popen|os\.exec|in `spawn'|in [`'](?:Kernel#)?(?:`|system|exec|spawn)'|Open3"
+)
 QUOTED = re.compile(r"\bassert\b|\bexpect(?:ed|\()|[Rr]eceived|toEqual|toThrow|toMatch")
-# The source line that a compiler prints under an error tells a system header from one of the project.
-INCLUDED = re.compile(r"#\s*include\s*(?P<open>[<\"])")
-INCLUDE_WITHIN = 3
+# What a compiler prints under its error tells whose the missing thing is: `"own.h"` or `<theirs.h>`,
+# nothing of that name in a module that exists, or no such crate at all.
+DETAILS: dict[str, tuple[tuple[re.Pattern[str], bool], ...]] = {
+    "c": (
+        (re.compile(r'#\s*(?:include|import)\s*"'), True),
+        (re.compile(r"#\s*(?:include|import)\s*<"), False),
+    ),
+    "rust": (
+        (re.compile(r"\^ (?:no `[^`]+` in|could not find `[^`]+` in `)"), True),
+        (re.compile(r"unlinked crate|undeclared crate|missing crate|cargo add|extern crate"), False),
+    ),
+}
+DETAIL_WITHIN = 8
 FRAMES_KEPT = 80
 MAX_SIGNALS = 200
 
@@ -44,7 +60,7 @@ def scan(lines: Iterable[str]) -> Scan:
     outcomes = Outcomes()
     around: deque[str] = deque(maxlen=FRAMES_KEPT)
     own: set[str] = set()
-    watching = including = 0
+    watching = detailing = 0
     for raw in lines:
         line = plain(raw)
         outcomes.feed(line)
@@ -52,9 +68,9 @@ def scan(lines: Iterable[str]) -> Scan:
         if watching:
             watching -= 1
             own |= names_in(line)
-        if including:
-            including -= 1
-            found[-1] = _with_include(found[-1], line)
+        if detailing:
+            detailing -= 1
+            found[-1] = _with_detail(found[-1], line)
         if not HINT.search(line):
             continue
         signal = read_line(line)
@@ -64,8 +80,9 @@ def scan(lines: Iterable[str]) -> Scan:
         if signal.kind is SignalKind.MISSING:
             own.update(*map(names_in, around))
             watching = FRAMES_KEPT
-            including = INCLUDE_WITHIN if signal.ecosystem == "c" else 0
+            found[-1] = _with_surroundings(signal, around)
             around.clear()
+        detailing = DETAIL_WITHIN if signal.ecosystem in DETAILS else 0
     mixed = (Signal(SignalKind.MIXED_OUTCOME, line) for line in outcomes.evidence()[:4])
     return Scan((*_distinct(found), *mixed), frozenset(own))
 
@@ -90,11 +107,18 @@ def _index() -> tuple[tuple[str, Sign], ...]:
     return indexed(sign for family in FAMILIES for sign in family.SIGNS)
 
 
-def _with_include(signal: Signal, line: str) -> Signal:
-    found = INCLUDED.search(line)
-    if not found:
-        return signal
-    return Signal(signal.kind, signal.line, signal.subject, signal.ecosystem, found.group("open") == '"')
+def _with_detail(signal: Signal, line: str) -> Signal:
+    for pattern, local in DETAILS[signal.ecosystem]:
+        if signal.local is None and pattern.search(line):
+            return replace(signal, local=local)
+    return signal
+
+
+def _with_surroundings(signal: Signal, around: Iterable[str]) -> Signal:
+    """A file that was not found is a command only if a process was being started."""
+    if signal.ecosystem == "command" and "Errno" in signal.line:
+        return replace(signal, local=not any(STARTS_PROCESS.search(line) for line in around))
+    return signal
 
 
 def _distinct(signals: Iterable[Signal]) -> Iterable[Signal]:

@@ -23,7 +23,9 @@ def detect_infinite_loop(history: Sequence[Attempt]) -> Evidence | None:
 
 def _said_by_agent(last: Attempt) -> Evidence | None:
     if last.agent_status in STUCK_STATUSES:
-        return Evidence(FailureMode.INFINITE_LOOP, SAID_BY_AGENT, (f"the loop's status is {last.agent_status}",))
+        return Evidence(
+            FailureMode.INFINITE_LOOP, SAID_BY_AGENT, (f"the loop's status is {last.agent_status}",)
+        )
     said = [signal.line for signal in last.reading.signals if signal.kind is SignalKind.AGENT_LOOP]
     return Evidence(FailureMode.INFINITE_LOOP, SAID_BY_AGENT, tuple(said[:2])) if said else None
 
@@ -35,7 +37,9 @@ def _repeats(failures: Sequence[Attempt]) -> Evidence | None:
     if len(recent) < REPEATS or not signatures[0] or len(set(signatures)) > 1:
         return None
     times = len(_equal_tail([_state(attempt) for attempt in failures]))
-    changed = "without any change" if all(a.changed is False for a in recent[1:]) else "although the code changed"
+    changed = (
+        "without any change" if all(a.changed is False for a in recent[1:]) else "although the code changed"
+    )
     lines = (f"the same failures {times} times in a row, {changed}", *recent[-1].reading.error_lines[:2])
     return Evidence(FailureMode.INFINITE_LOOP, SAME_FAILURE, lines)
 

@@ -10,7 +10,20 @@ from buildloop.diagnosis.model import Signal, SignalKind
 from buildloop.diagnosis.signs.agents import OVERFLOW_SENTENCE, REPEATING_SENTENCE
 
 ERROR_TYPES = frozenset({"error", "turn.failed", "session.error", "stream_error", "thread.error"})
-STATED_IN = ("error", "message", "result", "terminal_reason", "subtype", "errors", "detail", "code", "name", "data", "type", "reason")
+STATED_IN = (
+    "error",
+    "message",
+    "result",
+    "terminal_reason",
+    "subtype",
+    "errors",
+    "detail",
+    "code",
+    "name",
+    "data",
+    "type",
+    "reason",
+)
 MAX_DEPTH = 6
 
 

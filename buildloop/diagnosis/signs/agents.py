@@ -41,7 +41,7 @@ CHANNEL = (
     r"(?:\W{0,3}(?:API )?Error(?:\s?code)?\b[:\s-]",
     r"\W{0,3}ERROR:? ",
     r"(?:litellm\.)\w+",
-    r"\w*(?:BadRequestError|APIError|ApiError|InvalidRequestError|RequestTooLargeError|ContextOverflowError|AI_APICallError)\b",
+    r"[\w.]*(?:BadRequestError|APIError|ApiError|InvalidRequestError|RequestTooLargeError|ContextOverflowError|AI_APICallError)\b",
     r"\[API Error: ",
     r"✗ |✖ |■ |⚠ |🔴 )",
 )

@@ -83,5 +83,7 @@ RUN_SUMMARIES = _table(
     r"\s*(?:(?P<pass>Passed)|(?P<fail>Failed))!\s+- Failed: +\d+, Passed: +\d+",  # dotnet
 )
 TOTAL_BEFORE = re.compile(r"(?:Ran|[#ℹ] tests|Files=\d+, Tests=) ?(?P<total>\d+)\b")
-TOTAL_WITHIN = re.compile(r"(\d+) total|out of (\d+)|Total: +(\d+)|\((\d+)\)$|^(\d+) (?:examples?|runs|tests)\b|(?:OK \(|Tests: |Tests run: )(\d+)")
+TOTAL_WITHIN = re.compile(
+    r"(\d+) total|out of (\d+)|Total: +(\d+)|\((\d+)\)$|^(\d+) (?:examples?|runs|tests)\b|(?:OK \(|Tests: |Tests run: )(\d+)"
+)
 COUNTED = re.compile(r"(\d+) (?:passed|failed|errors?)\b")

@@ -17,7 +17,7 @@ SIGNS = (
         r"Could not find compatible versions",
         r"Your Ruby version is [\d.]+, but your Gemfile specified ",
         r"(?:Gem::LoadError: )?You have already activated ",
-        r"(?:Bundler::)?(?:GemNotFound|GemRequireError|VersionConflict|RubyVersionMismatch|HTTPError|InstallError)\b",
+        r"Bundler::(?:GemNotFound|GemRequireError|VersionConflict|RubyVersionMismatch|HTTPError|InstallError)\b",
         r"Gem::(?:MissingSpecError|MissingSpecVersionError|ConflictError|LoadError|DependencyResolutionError"
         r"|RemoteFetcher::FetchError|Ext::BuildError|GemNotFoundException)",
         r"(?:can't|could not) find gem \S+ \(",

@@ -68,7 +68,11 @@ def _token(pattern: str, position: int) -> tuple[str, int]:
     char = pattern[position]
     if char == "\\":
         escaped = ESCAPED_LITERAL.match(pattern, position)
-        return (escaped.group(1), position + 2) if escaped and pattern[position + 1] not in "()" else ("\\?", position + 2)
+        return (
+            (escaped.group(1), position + 2)
+            if escaped and pattern[position + 1] not in "()"
+            else ("\\?", position + 2)
+        )
     if char == "[":
         end = pattern.index("]", position + 2)
         return "[]", end + 1
