@@ -15,7 +15,12 @@ SAME_CODE, SHOWN_IN_LOG, KNOWN_FLAKY, PORT_TAKEN = 0.95, 0.9, 0.7, 0.85
 
 def detect_test_flakiness(history: Sequence[Attempt]) -> Evidence | None:
     last = history[-1]
-    return _same_code(history) or _shown_in_log(last.reading) or _known_flaky(history) or _comes_and_goes(history)
+    return (
+        _same_code(history)
+        or _shown_in_log(last.reading)
+        or _known_flaky(history)
+        or _comes_and_goes(history)
+    )
 
 
 def _same_code(history: Sequence[Attempt]) -> Evidence | None:
@@ -38,7 +43,14 @@ def _different_outcome(earlier: Attempt, last: Attempt) -> str:
     before, now = failing_tests(earlier), failing_tests(last)
     if before and now and before != now:
         return f"failed in other tests ({', '.join(sorted(before ^ now)[:3])})"
+    if _placed(earlier) and _placed(last) and signature(earlier) != signature(last):
+        return "failed in another way"
     return ""
+
+
+def _placed(attempt: Attempt) -> bool:
+    """Whether its failures belong to tests or places: the last words of a killed process differ every time."""
+    return any(finding.test or finding.file for finding in attempt.reading.findings)
 
 
 def _shown_in_log(reading: LogReading) -> Evidence | None:

@@ -47,7 +47,9 @@ def failure_mode_record(diagnosis: Diagnosis, now: datetime) -> dict[str, Any]:
 
 def read_history(run_dir: Path) -> list[Attempt]:
     """The archived attempts, oldest first, then the current one; those without a usable summary are left out."""
-    archives = [(int(found.group(1)), path) for path in _entries(run_dir) if (found := ARCHIVE.search(path.name))]
+    archives = [
+        (int(found.group(1)), path) for path in _entries(run_dir) if (found := ARCHIVE.search(path.name))
+    ]
     folders = [*(path for _, path in sorted(archives)), run_dir]
     attempts = [_attempt(folder) for folder in folders]
     if attempts[-1] is None:
