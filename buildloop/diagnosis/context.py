@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from buildloop.diagnosis.evidence import Evidence
-from buildloop.diagnosis.model import Attempt, FailureMode, SignalKind
+from buildloop.diagnosis.model import Attempt, FailureMode, LogReading, Signal, SignalKind
 from buildloop.diagnosis.signals import scan
 
 SAID_BY_AGENT, MEASURED = 0.97, 0.9
@@ -37,9 +37,14 @@ def _said_by_agent(last: Attempt) -> Evidence | None:
             SAID_BY_AGENT,
             (f"the agent ended with status {last.agent_status}",),
         )
-    signals = (*scan(last.agent_output.splitlines()).signals, *last.reading.signals)
+    signals = (*scan(last.agent_output.splitlines()).signals, *_agent_signals(last.reading))
     said = [signal.line for signal in signals if signal.kind is SignalKind.CONTEXT_OVERFLOW]
     return Evidence(FailureMode.CONTEXT_EXHAUSTION, SAID_BY_AGENT, tuple(said[:2])) if said else None
+
+
+def _agent_signals(reading: LogReading) -> tuple[Signal, ...]:
+    """In a log with failing tests a provider's error may be what the tests are about; the words of a CLI are its own."""
+    return tuple(signal for signal in reading.signals if signal.ecosystem == "agent" or not reading.failing)
 
 
 def _measured(last: Attempt, window: int | None, threshold: int) -> Evidence | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from buildloop.diagnosis.cause import causes
 from buildloop.diagnosis.evidence import Evidence
 from buildloop.diagnosis.history import code_versions, failing_tests, signature
 from buildloop.diagnosis.model import Attempt, FailureMode, LogReading, SignalKind
@@ -61,7 +62,7 @@ def _shown_in_log(reading: LogReading) -> Evidence | None:
             SHOWN_IN_LOG,
             ("the log shows the same code passing and failing", *mixed[:3]),
         )
-    taken = [signal.line for signal in reading.signals if signal.kind is SignalKind.PORT_TAKEN]
+    taken = [signal.line for signal in causes(reading, SignalKind.PORT_TAKEN)]
     if taken:
         return Evidence(
             FailureMode.TEST_FLAKINESS, PORT_TAKEN, ("another process holds the address", *taken[:2])

@@ -88,13 +88,17 @@ class SignalKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """One line of a log that bears on the failure mode. `subject` is the missing thing, as the log names it."""
+    """One line of a log that bears on the failure mode. `subject` is the missing thing, as the log names it.
+
+    `local` says whose it is where the log itself shows it; `late` that no test was run after it.
+    """
 
     kind: SignalKind
     line: str
     subject: str = ""
     ecosystem: str = ""
     local: bool | None = None
+    late: bool = True
 
 
 @dataclass(frozen=True, slots=True)

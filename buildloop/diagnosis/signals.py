@@ -19,9 +19,13 @@ from buildloop.diagnosis.signs.sign import Sign, indexed
 FAMILIES = (agents, python, node, native, jvm, scripting, system)
 # Every statement in the tables holds one of these; most lines of a log hold none.
 HINT = re.compile(
-    r"not |No |no |annot|ould|rror|ERR|ail|equire|issing|nable|ersion|onflict|an't|cannot|does|oop|ran out|too |imit|xceed"
-    r"|rogram|E: |mismatch|HASHES|depend|Depend|nmet|IN USE|in use|EADDRINUSE|AddrInUse|ENOENT|unt find|undeclared|UNSAT"
-    r"|Unsat|Unsupported|invalid|Invalid|Because|YN0|nteg|lock|LINK|Gem::|Bundler|natively|activated|member|dyld|SECURITY"
+    r"not |No |no |ot find|ould|rror|ERR|[Ff]ail|equire|issing|nable|ersion|onflict|an't|oes|[Ll]oop|ran out|[Tt]oo |imit"
+    r"|xceed|rogram|E: |mismatch|HASHES|epend|nmet|n use|IN USE|InUse|ADDRINUSE|NOENT|ndeclared|nsupported|nvalid|Because"
+    r"|YN0|nteg|lock|LINK|Gem|gem|Bundler|ctivated|ember|dyld|SECURITY|ontext|onversation|ession|nput|rompt|etected|doom"
+    r"|epeat|onsecutive|esol|ut you|xternally|urrent project|NotFound|ndefined|nrecognized|elative|code |notarget|peer |etwork"
+    r"|ncompat|GET |found|find |nvironment|equested|ngine|using|CMAKE|nknown|unlinked|edition|ommand|ackage|updates|vendoring"
+    r"|running go|erifying|eading|Get |git |module |lookup|ownload|oolchain|exec|xception|-res|maven|JAVA_HOME|compatible|nstall"
+    r"|ramework|adapter|omposer|omplete|sufficient|ermission|denied|natively|anifest|driver|spawn|recogni[sz]ed|cpan|Mix"
 )
 PORT_TAKEN = re.compile(
     r"\bEADDRINUSE\b|\baddress already in use\b|\bAddrInUse\b|\bport \d+ is already (?:in use|allocated)\b|WinError 10048",
@@ -46,6 +50,8 @@ DETAILS: dict[str, tuple[tuple[re.Pattern[str], bool], ...]] = {
 DETAIL_WITHIN = 8
 FRAMES_KEPT = 80
 MAX_SIGNALS = 200
+# Clean-up that follows the end of a failed build is short.
+NEAR_THE_END = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,35 +62,66 @@ class Scan:
 
 def scan(lines: Iterable[str]) -> Scan:
     """Linear in the log, bounded in memory."""
-    found: list[Signal] = []
-    outcomes = Outcomes()
-    around: deque[str] = deque(maxlen=FRAMES_KEPT)
-    own: set[str] = set()
-    watching = detailing = 0
-    for raw in lines:
-        line = plain(raw)
-        outcomes.feed(line)
-        around.append(line)
-        if watching:
-            watching -= 1
-            own |= names_in(line)
-        if detailing:
-            detailing -= 1
-            found[-1] = _with_detail(found[-1], line)
-        if not HINT.search(line):
-            continue
-        signal = read_line(line)
-        if signal is None or len(found) >= MAX_SIGNALS:
-            continue
-        found.append(signal)
+    scanner = Scanner()
+    for line in lines:
+        scanner.feed(plain(line))
+    return scanner.result()
+
+
+class Scanner:
+    """Fed with plain lines, one by one, of a log of any length."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._last_result = 0
+        self._found: dict[Signal, int] = {}
+        self._open: Signal | None = None
+        self._details_until = 0
+        self._frames_until = 0
+        self._around: deque[str] = deque(maxlen=FRAMES_KEPT)
+        self._own: set[str] = set()
+        self._outcomes = Outcomes()
+
+    def feed(self, line: str) -> None:
+        self._count += 1
+        if self._outcomes.feed(line):
+            self._last_result = self._count
+        if self._count <= self._frames_until:
+            self._own |= names_in(line)
+        else:
+            self._around.append(line)
+        if self._open:
+            self._open = _with_detail(self._open, line)
+        if HINT.search(line) and (signal := read_line(line)):
+            self._close()
+            self._note(signal)
+        elif self._count >= self._details_until:
+            self._close()
+
+    def result(self) -> Scan:
+        self._close()
+        late = max(self._last_result, self._count - NEAR_THE_END)
+        signals = [replace(signal, late=at > late) for signal, at in self._found.items()]
+        mixed = [Signal(SignalKind.MIXED_OUTCOME, line) for line in self._outcomes.evidence()[:4]]
+        return Scan((*signals, *mixed), frozenset(self._own))
+
+    def _note(self, signal: Signal) -> None:
         if signal.kind is SignalKind.MISSING:
-            own.update(*map(names_in, around))
-            watching = FRAMES_KEPT
-            found[-1] = _with_surroundings(signal, around)
-            around.clear()
-        detailing = DETAIL_WITHIN if signal.ecosystem in DETAILS else 0
-    mixed = (Signal(SignalKind.MIXED_OUTCOME, line) for line in outcomes.evidence()[:4])
-    return Scan((*_distinct(found), *mixed), frozenset(own))
+            signal = _with_surroundings(signal, self._around)
+            self._own.update(*map(names_in, self._around))
+            self._around.clear()
+            self._frames_until = self._count + FRAMES_KEPT
+        self._open = signal
+        self._details_until = self._count + DETAIL_WITHIN
+
+    def _close(self) -> None:
+        """Keeps the newest: what stopped a build is said last."""
+        if self._open:
+            self._found.pop(self._open, None)
+            self._found[self._open] = self._count
+            if len(self._found) > MAX_SIGNALS:
+                self._found.pop(next(iter(self._found)))
+        self._open = None
 
 
 def read_line(line: str) -> Signal | None:
@@ -94,7 +131,7 @@ def read_line(line: str) -> Signal | None:
             return signal
     if PORT_TAKEN.search(line) and not QUOTED.search(line):
         return Signal(SignalKind.PORT_TAKEN, line.strip())
-    rows = [sign for literal, sign in _index() if literal in line]
+    rows = [sign for literals, sign in _index() if any(literal in line for literal in literals)]
     for statement in statements(line):
         for sign in rows:
             if signal := sign.read(statement, line.strip()):
@@ -103,12 +140,12 @@ def read_line(line: str) -> Signal | None:
 
 
 @cache
-def _index() -> tuple[tuple[str, Sign], ...]:
+def _index() -> tuple[tuple[tuple[str, ...], Sign], ...]:
     return indexed(sign for family in FAMILIES for sign in family.SIGNS)
 
 
 def _with_detail(signal: Signal, line: str) -> Signal:
-    for pattern, local in DETAILS[signal.ecosystem]:
+    for pattern, local in DETAILS.get(signal.ecosystem, ()):
         if signal.local is None and pattern.search(line):
             return replace(signal, local=local)
     return signal
@@ -119,7 +156,3 @@ def _with_surroundings(signal: Signal, around: Iterable[str]) -> Signal:
     if signal.ecosystem == "command" and "Errno" in signal.line:
         return replace(signal, local=not any(STARTS_PROCESS.search(line) for line in around))
     return signal
-
-
-def _distinct(signals: Iterable[Signal]) -> Iterable[Signal]:
-    return dict.fromkeys(signals)

@@ -72,17 +72,16 @@ REPEATING = (
 )
 
 
-def _signs(kind: SignalKind, *patterns: str) -> tuple[Sign, ...]:
-    return tuple(Sign(pattern, kind, "agent") for pattern in patterns)
+def _signs(kind: SignalKind, speaker: str, *patterns: str) -> tuple[Sign, ...]:
+    return tuple(Sign(pattern, kind, speaker) for pattern in patterns)
 
 
 SIGNS = (
+    *_signs(SignalKind.CONTEXT_OVERFLOW, "agent", *SAID_BY_CLI),
     *_signs(
-        SignalKind.CONTEXT_OVERFLOW,
-        *SAID_BY_CLI,
-        rf"{'|'.join(CHANNEL)}.{{0,400}}?(?i:{'|'.join(OVERFLOW)})",
+        SignalKind.CONTEXT_OVERFLOW, "provider", rf"{'|'.join(CHANNEL)}.{{0,400}}?(?i:{'|'.join(OVERFLOW)})"
     ),
-    *_signs(SignalKind.AGENT_LOOP, *REPEATING),
+    *_signs(SignalKind.AGENT_LOOP, "agent", *REPEATING),
 )
 # JSON events: the sentence is in a field, so it need not start the line.
 OVERFLOW_SENTENCE = re.compile("|".join(OVERFLOW), re.I)

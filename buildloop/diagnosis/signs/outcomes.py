@@ -31,16 +31,15 @@ class Outcomes:
         self._segments: dict[int, str] = {}
         self._runs: dict[tuple[int, int, str], list[tuple[str, str]]] = {}
 
-    def feed(self, line: str) -> None:
+    def feed(self, line: str) -> bool:
+        """Whether the line reports the outcome of a test or a run."""
         if not HINT.search(line):
-            return
+            return False
         if any(pattern.match(line) for pattern in reruns.STATED_FLAKY):
             self._stated.append(line)
         self._feed_scope(line)
-        self._feed_test(line)
-        self._feed_go(line)
         self._feed_retry(line)
-        self._feed_run(line)
+        return self._feed_test(line) or self._feed_go(line) or self._feed_run(line)
 
     def evidence(self) -> tuple[str, ...]:
         """The lines that prove that outcomes differ; none when they do not."""
@@ -53,20 +52,22 @@ class Outcomes:
             if found := pattern.match(line):
                 self._scope = found.group("scope")
 
-    def _feed_test(self, line: str) -> None:
+    def _feed_test(self, line: str) -> bool:
         for pattern in reruns.TEST_OUTCOMES:
             if found := pattern.match(line):
                 test = reruns.REPETITION.sub("", found.group("test"))
                 self._note(self._scope, test, _outcome(found), line)
-                return
+                return True
+        return False
 
-    def _feed_go(self, line: str) -> None:
+    def _feed_go(self, line: str) -> bool:
         if found := reruns.GO_TEST.match(line):
             self._go.append((found.group("test"), _outcome(found), line))
         elif found := reruns.GO_PACKAGE.match(line):
             self._flush_go(found.group("test"))
             self._note(self._scope, found.group("test"), _outcome(found), line)
             self._end_segment(_outcome(found))
+        return found is not None
 
     def _flush_go(self, package: str) -> None:
         for test, outcome, line in self._go:
@@ -79,7 +80,7 @@ class Outcomes:
         elif self._retried and (found := reruns.TICKED.match(line)) and found.group("test") in self._retried:
             self._stated += [self._retried[found.group("test")], line]
 
-    def _feed_run(self, line: str) -> None:
+    def _feed_run(self, line: str) -> bool:
         if reruns.SEPARATOR.match(line):
             self._segment += 1
         elif found := reruns.EXIT.match(line):
@@ -91,7 +92,8 @@ class Outcomes:
                 key = (runner, _total(line) or self._total, self._scope)
                 self._runs.setdefault(key, []).append((_outcome(found), line))
                 self._end_segment(_outcome(found))
-                return
+                return True
+        return False
 
     def _note(self, scope: str, test: str, outcome: str, line: str) -> None:
         self._tests.setdefault((scope, test), {}).setdefault(outcome, line)

@@ -55,7 +55,7 @@ SCOPES = _table(
     r"(?P<scope>Test run for .*)",
     r"(?P<scope>[+$] \S.*)",
     r"(?P<scope>> \S+@\S+ .*)",
-    r"(?P<scope>##\[group\]Run .*)",
+    r"(?P<scope>(?:##\[group\])?Run \S.*)",
     r"make(?:\[\d+\])?: (?P<scope>Entering directory .*)",
     r"(?P<scope>\[INFO\] Building \S+ .*)",
 )

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from buildloop.diagnosis.model import Signal, SignalKind
-
-ESCAPED_LITERAL = re.compile(r"\\([^\w])")
-WORTHWHILE_LITERAL = 4
+from buildloop.diagnosis.signs.literals import required_literals
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,44 +39,8 @@ def install(ecosystem: str, *patterns: str) -> tuple[Sign, ...]:
     return tuple(Sign(pattern, SignalKind.INSTALL, ecosystem) for pattern in patterns)
 
 
-def indexed(signs: Iterable[Sign]) -> tuple[tuple[str, Sign], ...]:
-    return tuple((required_literal(sign.pattern), sign) for sign in signs)
-
-
-def required_literal(pattern: str) -> str:
-    """The longest text that every match of `pattern` holds; empty when there is none worth looking for."""
-    best, run, depth, position = "", "", 0, 0
-    while position < len(pattern):
-        token, position = _token(pattern, position)
-        opening, closing = token == "(", token == ")"
-        literal = len(token) == 1 and depth == 0 and token not in "()[]{}|.^$*+?"
-        following = pattern[position : position + 1]
-        optional = following and following in "?*{"
-        if literal and not optional:
-            run += token
-        else:
-            best, run = max(best, run, key=len), ""
-        depth += opening - closing
-    best = max(best, run, key=len)
-    return best if len(best) >= WORTHWHILE_LITERAL else ""
-
-
-def _token(pattern: str, position: int) -> tuple[str, int]:
-    """One character of the pattern as it will be matched, or a longer token that matches no fixed text."""
-    char = pattern[position]
-    if char == "\\":
-        escaped = ESCAPED_LITERAL.match(pattern, position)
-        return (
-            (escaped.group(1), position + 2)
-            if escaped and pattern[position + 1] not in "()"
-            else ("\\?", position + 2)
-        )
-    if char == "[":
-        end = pattern.index("]", position + 2)
-        return "[]", end + 1
-    if char == "{":
-        return "{}", pattern.index("}", position) + 1
-    return char, position + 1
+def indexed(signs: Iterable[Sign]) -> tuple[tuple[tuple[str, ...], Sign], ...]:
+    return tuple((required_literals(sign.pattern), sign) for sign in signs)
 
 
 @cache
