@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -16,21 +16,9 @@ from buildloop.diagnosis.signs.lines import plain, statements
 from buildloop.diagnosis.signs.outcomes import Outcomes
 from buildloop.diagnosis.signs.sign import Sign, indexed
 
+Rows = Sequence[tuple[tuple[str, ...], Sign]]
 FAMILIES = (agents, python, node, native, jvm, scripting, system)
-# Every statement in the tables holds one of these; most lines of a log hold none.
-HINT = re.compile(
-    r"not |No |no |ot find|ould|rror|ERR|[Ff]ail|equire|issing|nable|ersion|onflict|an't|oes|[Ll]oop|ran out|[Tt]oo |imit"
-    r"|xceed|rogram|E: |mismatch|HASHES|epend|nmet|n use|IN USE|InUse|ADDRINUSE|NOENT|ndeclared|nsupported|nvalid|Because"
-    r"|YN0|nteg|lock|LINK|Gem|gem|Bundler|ctivated|ember|dyld|SECURITY|ontext|onversation|ession|nput|rompt|etected|doom"
-    r"|epeat|onsecutive|esol|ut you|xternally|urrent project|NotFound|ndefined|nrecognized|elative|code |notarget|peer |etwork"
-    r"|ncompat|GET |found|find |nvironment|equested|ngine|using|CMAKE|nknown|unlinked|edition|ommand|ackage|updates|vendoring"
-    r"|running go|erifying|eading|Get |git |module |lookup|ownload|oolchain|exec|xception|-res|maven|JAVA_HOME|compatible|nstall"
-    r"|ramework|adapter|omposer|omplete|sufficient|ermission|denied|natively|anifest|driver|spawn|recogni[sz]ed|cpan|Mix"
-)
-PORT_TAKEN = re.compile(
-    r"\bEADDRINUSE\b|\baddress already in use\b|\bAddrInUse\b|\bport \d+ is already (?:in use|allocated)\b|WinError 10048",
-    re.I,
-)
+PORT_TAKEN = ("EADDRINUSE", "ddress already in use", "AddrInUse", "WinError 10048", "port is already allocated")
 STARTS_PROCESS = re.compile(
     r"subprocess|_execute_child|Popen|popen|os\.exec|in `spawn'|in [`'](?:Kernel#)?(?:`|system|exec|spawn)'|Open3"
 )
@@ -60,18 +48,21 @@ class Scan:
     own_names: frozenset[str] = frozenset()
 
 
-def scan(lines: Iterable[str]) -> Scan:
-    """Linear in the log, bounded in memory."""
-    scanner = Scanner()
+def scan(lines: Sequence[str]) -> Scan:
+    """One look at the whole text tells which few of the many signs can occur in it at all."""
+    text = "\n".join(lines)
+    rows = [row for row in _index() if any(literal in text for literal in row[0])]
+    scanner = Scanner(rows)
     for line in lines:
         scanner.feed(plain(line))
     return scanner.result()
 
 
 class Scanner:
-    """Fed with plain lines, one by one, of a log of any length."""
+    """Fed with plain lines, one by one."""
 
-    def __init__(self) -> None:
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
         self._count = 0
         self._last_result = 0
         self._found: dict[Signal, int] = {}
@@ -92,7 +83,7 @@ class Scanner:
             self._around.append(line)
         if self._open:
             self._open = _with_detail(self._open, line)
-        if HINT.search(line) and (signal := read_line(line)):
+        if signal := read_line(line, self._rows):
             self._close()
             self._note(signal)
         elif self._count >= self._details_until:
@@ -124,23 +115,22 @@ class Scanner:
         self._open = None
 
 
-def read_line(line: str) -> Signal | None:
+def read_line(line: str, rows: Rows) -> Signal | None:
     """What this line alone proves."""
-    if line.lstrip()[:1] in ("{", "["):
-        if signal := read_event(line):
-            return signal
-    if PORT_TAKEN.search(line) and not QUOTED.search(line):
+    if line.lstrip()[:1] in ("{", "[") and (signal := read_event(line)):
+        return signal
+    if any(words in line for words in PORT_TAKEN) and not QUOTED.search(line):
         return Signal(SignalKind.PORT_TAKEN, line.strip())
-    rows = [sign for literals, sign in _index() if any(literal in line for literal in literals)]
-    for statement in statements(line):
-        for sign in rows:
+    signs = [sign for literals, sign in rows if any(literal in line for literal in literals)]
+    for statement in statements(line) if signs else ():
+        for sign in signs:
             if signal := sign.read(statement, line.strip()):
                 return signal
     return None
 
 
 @cache
-def _index() -> tuple[tuple[tuple[str, ...], Sign], ...]:
+def _index() -> Rows:
     return indexed(sign for family in FAMILIES for sign in family.SIGNS)
 
 
