@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
+from pathlib import Path
 
-from buildloop.diagnosis.fingerprint import fingerprint_reading
+from buildloop.diagnosis.context import detect_context_exhaustion
+from buildloop.diagnosis.dependency import detect_dependency_issue
+from buildloop.diagnosis.evidence import Evidence
+from buildloop.diagnosis.fingerprint import fingerprint
+from buildloop.diagnosis.flakiness import detect_test_flakiness
 from buildloop.diagnosis.model import Attempt, Diagnosis, FailureMode, LogReading
+from buildloop.diagnosis.ownership import names_in_repository
+from buildloop.diagnosis.stuck import detect_infinite_loop
 
-MISSING_PACKAGE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'|npm ERR! .*ERESOLVE")
+UNEXPLAINED, STATED_ERROR = 0.5, 0.75
 
 
 def diagnose(
@@ -17,25 +23,39 @@ def diagnose(
     context_window: int | None = None,
     context_threshold: int = 70,
     first_party: Collection[str] = (),
+    repo: Path | None = None,
     baseline: LogReading | None = None,
 ) -> Diagnosis:
     """`history` is oldest first and ends with the red gate to explain."""
-    last = history[-1]
-    if last.agent_status == "overflow" or _fill(last, context_window) >= context_threshold:
-        return Diagnosis(FailureMode.CONTEXT_EXHAUSTION, 0.95, ("the agent's context is full",))
-    for other in history[:-1]:
-        if other.passed and last.tree and other.tree == last.tree:
-            return Diagnosis(FailureMode.TEST_FLAKINESS, 0.95, ("the same tree passed and failed",))
-    for line in last.reading.error_lines:
-        found = MISSING_PACKAGE.search(line)
-        if found and (found.group(1) or "").split(".")[0] not in first_party:
-            return Diagnosis(FailureMode.DEPENDENCY_ISSUE, 0.8, (line,))
-    recent = list({a.tree: a for a in history if not a.passed}.values())[-3:]
-    prints = {fingerprint_reading(a.reading) for a in recent}
-    if len(recent) == 3 and len(prints) == 1 and len({a.tree for a in recent}) > 1:
-        return Diagnosis(FailureMode.INFINITE_LOOP, 0.8, ("the same failure three times in a row",))
-    return Diagnosis(FailureMode.CODE_ERROR, 0.6, last.reading.error_lines[:3])
+    own = frozenset(first_party) | (names_in_repository(repo) if repo else frozenset())
+    # In this order: a full window explains any failure, a missing package explains any test,
+    # and only what neither explains can be flaky or a loop.
+    detected = (
+        detect_context_exhaustion(
+            history, context_window=context_window, context_threshold=context_threshold
+        ),
+        detect_dependency_issue(history, first_party=own),
+        detect_test_flakiness(history),
+        detect_infinite_loop(history),
+    )
+    found = [evidence for evidence in detected if evidence] + [_code_error(history[-1])]
+    return Diagnosis(
+        found[0].mode,
+        found[0].confidence,
+        found[0].lines,
+        runner_up=found[1].mode if len(found) > 1 else None,
+        preexisting=_preexisting(history[-1].reading, baseline),
+    )
 
 
-def _fill(attempt: Attempt, window: int | None) -> int:
-    return 100 * (attempt.context_tokens or 0) // window if window else 0
+def _code_error(last: Attempt) -> Evidence:
+    stated = last.reading.error_lines[:3]
+    return Evidence(FailureMode.CODE_ERROR, STATED_ERROR if stated else UNEXPLAINED, stated)
+
+
+def _preexisting(reading: LogReading, baseline: LogReading | None) -> tuple[str, ...]:
+    """What failed before the agent began, by the name of the test or else the message."""
+    known = {fingerprint(finding) for finding in baseline.findings} if baseline else set()
+    return tuple(
+        finding.test or finding.message for finding in reading.findings if fingerprint(finding) in known
+    )

@@ -4,18 +4,51 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 
+from buildloop.diagnosis.masks import normalise
 from buildloop.diagnosis.model import Finding, LogReading
 
-FINGERPRINT_VERSION = "1"
-VOLATILE = re.compile(r"0x[0-9a-fA-F]+|\b\d+(?:\.\d+)?(?:m?s)?\b|(?:/[\w.-]+)+/")
+FINGERPRINT_VERSION = "2"
+# A summary line cut to the width of the terminal is cut elsewhere in another run.
+CUT_SUMMARY = re.compile(r"^((?:FAILED|ERROR) \S+) - .*(?:\.\.\.|…)$")
+CUT_WORD = re.compile(r"\S*(?:\.\.\.|…)$")
 
 
 def fingerprint(finding: Finding) -> str:
-    parts = (finding.test or "", finding.type or "", VOLATILE.sub("#", finding.message))
-    return f"{FINGERPRINT_VERSION}:{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:16]}"
+    parts = (finding.test, finding.type, finding.message, finding.expected, finding.actual)
+    stated = [identity(part) for part in parts if part]
+    if not finding.test and finding.file:
+        stated.append(identity(finding.file))
+    return _digest(stated)
+
+
+def fingerprints(reading: LogReading) -> frozenset[str]:
+    """The failures of a log as a set: order and repetition do not matter."""
+    if reading.findings:
+        return frozenset(fingerprint(finding) for finding in reading.findings)
+    return frozenset(_digest([stated]) for line in reading.error_lines if (stated := identity(line)))
 
 
 def fingerprint_reading(reading: LogReading) -> str:
-    parts = sorted({fingerprint(finding) for finding in reading.findings})
-    return f"{FINGERPRINT_VERSION}:{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:16]}"
+    return _digest(sorted(fingerprints(reading)))
+
+
+def same_failure(a: str, b: str) -> bool:
+    """Whether two excerpts of logs state the same failures."""
+    return _statements(a) == _statements(b)
+
+
+def identity(text: str) -> str:
+    """What `text` says about the failure, on one line."""
+    lines = (CUT_WORD.sub("", CUT_SUMMARY.sub(r"\1", line.rstrip())) for line in text.splitlines())
+    return " ".join(stated for line in lines if (stated := normalise(line)))
+
+
+def _statements(excerpt: str) -> frozenset[str]:
+    return frozenset(stated for line in excerpt.splitlines() if (stated := identity(line)))
+
+
+def _digest(parts: Iterable[str]) -> str:
+    joined = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return f"{FINGERPRINT_VERSION}:{hashlib.sha256(joined).hexdigest()[:16]}"

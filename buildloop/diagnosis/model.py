@@ -75,15 +75,47 @@ class TestCounts:
     skipped: int = 0
 
 
+class SignalKind(StrEnum):
+    """What a line of a log proves beyond the failure itself."""
+
+    MISSING = "missing"  # something named was not found; whose it is must still be resolved
+    INSTALL = "install"  # a package manager, linker or toolchain gave up
+    MIXED_OUTCOME = "mixed_outcome"  # the same code passed and failed in this very log
+    PORT_TAKEN = "port_taken"  # another process holds the address
+    CONTEXT_OVERFLOW = "context_overflow"  # an agent's own error: its window is full
+    AGENT_LOOP = "agent_loop"  # an agent's own error: it repeats itself
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """One line of a log that bears on the failure mode. `subject` is the missing thing, as the log names it.
+
+    `local` says whose it is where the log itself shows it; `late` that no test was run after it.
+    """
+
+    kind: SignalKind
+    line: str
+    subject: str = ""
+    ecosystem: str = ""
+    local: bool | None = None
+    late: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class LogReading:
-    """Everything the text of one gate log says. `counts` is None when no runner reported any."""
+    """Everything the text of one gate log says. `counts` is None when no runner reported any.
+
+    `signals` and `own_names` (names of the project's own modules that the log shows) come from
+    `buildloop.diagnosis.signals.scan`; without them only findings and error lines are judged.
+    """
 
     findings: tuple[Finding, ...] = ()
     counts: TestCounts | None = None
     failing: tuple[str, ...] = ()
     error_lines: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+    signals: tuple[Signal, ...] = ()
+    own_names: frozenset[str] = frozenset()
 
     @property
     def location(self) -> str | None:

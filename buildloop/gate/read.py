@@ -2,42 +2,96 @@
 
 from __future__ import annotations
 
-import re
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
-from buildloop.diagnosis.model import Finding, LogReading, TestCounts
+from buildloop.diagnosis.model import Finding, LogReading
+from buildloop.gate.clean import clean_lines
+from buildloop.gate.parsers import PARSERS, ParserEntry
+from buildloop.gate.parsers.report import Rank, Sighting, ToolReport, added, unique
+from buildloop.gate.select import choose_lines
+from buildloop.gate.skim import WHOLE, skim
 
-ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-ERROR = re.compile(r"^(E\s+\S|\w*(Error|Exception|AssertionError)\b.*:|FAIL(ED)?[: ]|error(\[\w+\])?:)")
-LOCATION = re.compile(r'([\w./-]+\.\w{1,4}):(\d+)|File "([^"]+)", line (\d+)')
-PYTEST_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+::\S+|\S+\.py)", re.M)
-UNITTEST_FAILED = re.compile(r"^(?:FAIL|ERROR): (\S+) \(([\w.]+)\)", re.M)
-UNITTEST_RAN = re.compile(r"^Ran (\d+) tests? in", re.M)
-PYTEST_SUMMARY = re.compile(r"(\d+) (passed|failed|skipped|error)")
+MAX_FINDINGS = 100
+MAX_FAILING = 1000
 
 
 def read_log(path: Path, exit_code: int | None = None) -> LogReading:
-    return read_text(path.read_text(encoding="utf-8", errors="replace"), exit_code)
+    """One pass over a log of any size; raises only what opening the file raises."""
+    with path.open("rb") as stream:
+        return _read(skim(stream).decode("utf-8", "replace"), exit_code)
 
 
 def read_text(text: str, exit_code: int | None = None) -> LogReading:
-    plain = ANSI.sub("", text)
-    if exit_code == 0:
-        return LogReading(counts=_counts(plain, ()))
-    failing = tuple(dict.fromkeys(PYTEST_FAILED.findall(plain) + [b for _, b in UNITTEST_FAILED.findall(plain)]))
-    lines = tuple(line.rstrip() for line in plain.splitlines() if ERROR.match(line))[:20]
-    findings = tuple(Finding(message=test, test=test, lines=(test,)) for test in failing)
-    if not findings and lines:
-        findings = (Finding(message=lines[0], lines=lines),)
-    return LogReading(findings, _counts(plain, failing), failing, lines)
+    if len(text) <= WHOLE:
+        return _read(text, exit_code)
+    excerpt = skim(io.BytesIO(text.encode("utf-8", "replace")))
+    return _read(excerpt.decode("utf-8", "replace"), exit_code)
 
 
-def _counts(plain: str, failing: tuple[str, ...]) -> TestCounts | None:
-    if ran := UNITTEST_RAN.search(plain):
-        total = int(ran.group(1))
-        return TestCounts(total, total - len(failing), len(failing), 0)
-    found = {word: int(n) for n, word in PYTEST_SUMMARY.findall(plain)}
-    if not found:
-        return None
-    failed, passed = found.get("failed", 0) + found.get("error", 0), found.get("passed", 0)
-    return TestCounts(passed + failed, passed, failed, found.get("skipped", 0))
+def _read(text: str, exit_code: int | None) -> LogReading:
+    lines = clean_lines(text)
+    plain = "\n".join(lines)
+    reports = [(entry, _parse(entry, lines)) for entry in PARSERS if entry.concerns(plain)]
+    counts = added([report.counts for _, report in reports if report.counts])
+    if exit_code == 0 and not _agent_spoke(reports):
+        return LogReading(counts=counts)
+    sightings = _ranked(_unclaimed(reports))
+    findings = tuple(_distinct(sighting.finding for sighting in sightings))[:MAX_FINDINGS]
+    error_lines = choose_lines(findings)
+    if not error_lines and exit_code:
+        error_lines = _last_words(lines)
+        findings = (Finding(message=error_lines[0].strip(), lines=error_lines),) if error_lines else ()
+    return LogReading(
+        findings=findings,
+        counts=counts,
+        failing=unique([test for _, report in reports for test in report.failing])[:MAX_FAILING],
+        error_lines=error_lines,
+        tools=unique([sighting.finding.tool for sighting in sightings]),
+    )
+
+
+def _parse(entry: ParserEntry, lines: Sequence[str]) -> ToolReport:
+    report = import_module(f"buildloop.gate.parsers.{entry.module}").parse(lines)
+    assert isinstance(report, ToolReport)  # noqa: S101 (a parser that returns anything else is a bug)
+    return report
+
+
+def _agent_spoke(reports: Sequence[tuple[ParserEntry, ToolReport]]) -> bool:
+    """Agents end with 0 although they gave up; their own error channel is believed over the exit code."""
+    return any(entry.is_agent and report.sightings for entry, report in reports)
+
+
+def _unclaimed(reports: Sequence[tuple[ParserEntry, ToolReport]]) -> Iterator[Sighting]:
+    """Parsers come most specific first: what one explained, a later one must not explain again."""
+    claimed: set[int] = set()
+    for _, report in reports:
+        fresh = [s for s in report.sightings if s.at not in claimed]
+        yield from fresh
+        for sighting in fresh:
+            claimed.update(range(sighting.at, sighting.until))
+
+
+def _ranked(sightings: Iterator[Sighting]) -> list[Sighting]:
+    """Causes before hints before consequences; within each, the order of the log: the first is the root."""
+    ordered = sorted(sightings, key=lambda s: (s.rank, s.at))
+    worth = [s for s in ordered if s.rank is not Rank.CASCADE]
+    return ordered if len(worth) < 3 else worth
+
+
+def _distinct(findings: Iterator[Finding]) -> Iterator[Finding]:
+    seen: set[Finding] = set()
+    for finding in findings:
+        identity = replace(finding, lines=(), tool="")
+        if identity not in seen:
+            seen.add(identity)
+            yield finding
+
+
+def _last_words(lines: Sequence[str]) -> tuple[str, ...]:
+    """Nobody understood the log, but it is red: its end is the best that there is to show."""
+    spoken = [line for line in lines[-200:] if any(character.isalnum() for character in line)]
+    return tuple(spoken[-8:])

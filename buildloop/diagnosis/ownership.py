@@ -1,0 +1,193 @@
+"""Whose the missing thing is: the project's own (a code error) or somebody else's (a dependency)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+
+from buildloop.diagnosis import known_packages as known
+from buildloop.diagnosis.model import Signal
+
+# Folders that hold other people's code, whatever project they lie in.
+FOREIGN = re.compile(
+    r"site-packages|dist-packages|node_modules|\.pyenv|/usr/(?:local/)?(?:lib|share|include)|\.cargo/registry|rustlib|/gems/|pkg/mod|\.m2/"
+    r"|\.gradle/|node:internal|/vendor/|\.rustup|\.nvm|hostedtoolcache|miniconda|\.venv/|/perl5?/|internal/modules"
+)
+PATH = re.compile(r"(?P<root>(?:[A-Za-z]:)?[/\\])?(?P<inner>[\w.@+-]+(?:[/\\][\w.@+-]+)*)\.(?:\w{1,5})\b")
+JVM_SOURCE = re.compile(r"src/\w+/(?:java|kotlin|scala|groovy)/(?P<package>\w+/\w+)")
+DECLARED = (
+    re.compile(r"^(?:ok|FAIL|---|\?)\s+(?P<name>[\w.-]+/[\w./-]+)(?:\s|$)"),
+    re.compile(r"^# (?P<name>[\w.-]+\.[a-z]+/[\w./-]+)(?: \[.*\])?$"),
+    re.compile(r"^\s*Compiling (?P<name>[\w-]+) v\S+ \(/"),
+    re.compile(r"^error: could not compile `(?P<name>[\w-]+)`"),
+    re.compile(r"^\[INFO\] -+< (?P<name>[\w.]+):"),
+    re.compile(r"^(?:\[\w+\] )?Running (?P<name>\w+\.\w+)\.[\w.]+$"),
+    re.compile(r"^> (?P<name>@?[\w./-]+)@\d\S* "),
+)
+SCRIPTS = (".sh", ".bash", ".py", ".pl", ".rb", ".js", ".ts")
+# Words joined by underscores are functions of a script, except those of the well-known assertion library.
+SHELL_FUNCTION = re.compile(r"(?!assert_|refute_)[a-z]{3,}(?:_[a-z]{3,})+")
+DEEP_ENOUGH = 3
+MAX_ENTRIES = 20_000
+SKIPPED_FOLDERS = frozenset(
+    {"node_modules", "target", "dist", "build", "__pycache__", "vendor", "venv", "site-packages"}
+)
+
+
+def names_in(line: str) -> frozenset[str]:
+    """Names of modules of the project that a line shows: parts of its paths, packages it declares."""
+    names = {
+        found.group("name").replace("-", "_") if "/" not in found.group("name") else found.group("name")
+        for pattern in DECLARED
+        if (found := pattern.match(line))
+    }
+    if FOREIGN.search(line):
+        return frozenset(names)
+    for found in PATH.finditer(line):
+        parts = re.split(r"[/\\]", found.group("inner"))
+        names.update(
+            part
+            for part in (parts[-DEEP_ENOUGH:] if found.group("root") else parts)
+            if part not in (".", "..")
+        )
+    if found := JVM_SOURCE.search(line):
+        names.add(found.group("package").replace("/", "."))
+    return frozenset(names)
+
+
+def names_in_repository(repo: Path) -> frozenset[str]:
+    """The same from the file tree: every folder and file near the top, without its suffix."""
+    return frozenset(name for path in _entries(repo) for name in (path.name, path.stem))
+
+
+def _entries(repo: Path) -> Iterator[Path]:
+    budget = MAX_ENTRIES
+    for folder, folders, files in os.walk(repo):
+        folders[:] = [name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS]
+        if len(Path(folder).relative_to(repo).parts) >= DEEP_ENOUGH:
+            folders.clear()
+        for name in (*folders, *files):
+            budget -= 1
+            if budget < 0:
+                return
+            yield Path(folder) / name
+
+
+def is_own(signal: Signal, own: Collection[str]) -> bool:
+    """`own` are names known to be the project's, from the caller, the repository or the log."""
+    return RESOLVERS.get(signal.ecosystem, _by_first_name)(signal, own)
+
+
+def _by_first_name(signal: Signal, own: Collection[str]) -> bool:
+    first = re.split(r"[./:\\]", signal.subject)[0]
+    return first in own or first.lower() in known.HOUSEHOLD_NAMES
+
+
+def _python(signal: Signal, own: Collection[str]) -> bool:
+    top, dotted, _ = signal.subject.partition(".")
+    if top in own:
+        return True
+    if top in known.PYTHON_STANDARD or top in known.PYTHON_WELL_KNOWN or "-packages/" in signal.line:
+        return False
+    if "cannot import name" in signal.line:
+        return True
+    # Python names the first part that is missing: of `a.b` the package `a` was there.
+    return bool(dotted) or top in known.HOUSEHOLD_NAMES
+
+
+def _node(signal: Signal, own: Collection[str]) -> bool:
+    subject = signal.subject
+    if "node_modules/" in subject:
+        return False
+    if subject.startswith(
+        (".", "/", "~", "@/", "#", "file:", "src/", "<rootDir>", "\0", "virtual:")
+    ) or re.match(r"[A-Za-z]:[/\\]", subject):
+        return True
+    first = subject.split("/")[0]
+    if subject.startswith("node:") or first in known.NODE_BUILTIN:
+        return False
+    return (
+        subject in own
+        or (first in own and "/" in subject)
+        or ("/" in subject and first in known.HOUSEHOLD_NAMES)
+    )
+
+
+def _c(signal: Signal, own: Collection[str]) -> bool:
+    first = signal.subject.split("/")[0]
+    if first in known.C_WELL_KNOWN:
+        return False
+    if signal.local is not None:
+        return signal.local or ("/" in signal.subject and first in own)
+    return first in own
+
+
+def _rust(signal: Signal, own: Collection[str]) -> bool:
+    root = signal.subject.split("::")[0]
+    if signal.local is not None and root not in own:
+        return signal.local
+    return (
+        root in ("crate", "self", "super", "std", "core", "alloc", "")
+        or root in own
+        or not root[:1].islower()
+    )
+
+
+def _go(signal: Signal, own: Collection[str]) -> bool:
+    subject = signal.subject
+    host = subject.split("/")[0]
+    if "/internal/" in subject or subject.startswith("internal/") or host in known.RESERVED_HOSTS:
+        return True  # only the module that holds an internal package may import it
+    if any("/" in name and (subject + "/").startswith(name.rstrip("/") + "/") for name in own):
+        return True
+    return "." not in host and host not in known.GO_STANDARD
+
+
+def _jvm(signal: Signal, own: Collection[str]) -> bool:
+    parts = re.split(r"[./]", signal.subject)
+    if parts[0] in known.JVM_PLATFORM:
+        return False
+    return len(parts) == 1 or ".".join(parts[:2]) in own or parts[0] in own and len(parts[0]) > 3
+
+
+def _php(signal: Signal, own: Collection[str]) -> bool:
+    root, namespaced, _ = signal.subject.partition("\\")
+    return not namespaced or root in own or root.lower() in own or root.lower() in known.HOUSEHOLD_NAMES
+
+
+def _perl(signal: Signal, own: Collection[str]) -> bool:
+    return signal.subject.removesuffix(".pm").split("/")[0] in own
+
+
+def _ruby(signal: Signal, own: Collection[str]) -> bool:
+    return signal.subject.startswith((".", "/")) or _by_first_name(signal, own)
+
+
+def _command(signal: Signal, own: Collection[str]) -> bool:
+    subject = signal.subject
+    if signal.local is not None:
+        return signal.local
+    if subject.startswith("/"):
+        return not subject.startswith(("/usr/", "/opt/", "/bin/", "/sbin/"))
+    return "/" in subject or subject.endswith(SCRIPTS) or bool(SHELL_FUNCTION.fullmatch(subject))
+
+
+def _dotnet(signal: Signal, own: Collection[str]) -> bool:
+    return signal.subject.split(".")[0].removesuffix("Attribute") not in known.DOTNET_WELL_KNOWN
+
+
+RESOLVERS: dict[str, Callable[[Signal, Collection[str]], bool]] = {
+    "python": _python,
+    "node": _node,
+    "c": _c,
+    "rust": _rust,
+    "go": _go,
+    "jvm": _jvm,
+    "php": _php,
+    "perl": _perl,
+    "ruby": _ruby,
+    "command": _command,
+    "dotnet": _dotnet,
+}

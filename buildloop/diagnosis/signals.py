@@ -1,0 +1,148 @@
+"""One pass over a log for what bears on the failure mode: missing things, failed installs, mixed outcomes, agents."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from buildloop.diagnosis.model import Signal, SignalKind
+from buildloop.diagnosis.ownership import names_in
+from buildloop.diagnosis.signs import agents, jvm, native, node, python, scripting, system
+from buildloop.diagnosis.signs.agent_events import read_event
+from buildloop.diagnosis.signs.lines import plain, statements
+from buildloop.diagnosis.signs.outcomes import Outcomes
+from buildloop.diagnosis.signs.sign import Sign, indexed
+
+Rows = Sequence[tuple[tuple[str, ...], Sign]]
+FAMILIES = (agents, python, node, native, jvm, scripting, system)
+PORT_TAKEN = ("EADDRINUSE", "ddress already in use", "AddrInUse", "WinError 10048", "port is already allocated")
+STARTS_PROCESS = re.compile(
+    r"subprocess|_execute_child|Popen|popen|os\.exec|in `spawn'|in [`'](?:Kernel#)?(?:`|system|exec|spawn)'|Open3"
+)
+QUOTED = re.compile(r"\bassert\b|\bexpect(?:ed|\()|[Rr]eceived|toEqual|toThrow|toMatch")
+# What a compiler prints under its error tells whose the missing thing is: `"own.h"` or `<theirs.h>`,
+# nothing of that name in a module that exists, or no such crate at all.
+DETAILS: dict[str, tuple[tuple[re.Pattern[str], bool], ...]] = {
+    "c": (
+        (re.compile(r'#\s*(?:include|import)\s*"'), True),
+        (re.compile(r"#\s*(?:include|import)\s*<"), False),
+    ),
+    "rust": (
+        (re.compile(r"\^ (?:no `[^`]+` in|could not find `[^`]+` in `)"), True),
+        (re.compile(r"unlinked crate|undeclared crate|missing crate|cargo add|extern crate"), False),
+    ),
+}
+DETAIL_WITHIN = 8
+FRAMES_KEPT = 80
+MAX_SIGNALS = 200
+# Clean-up that follows the end of a failed build is short.
+NEAR_THE_END = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    signals: tuple[Signal, ...] = ()
+    own_names: frozenset[str] = frozenset()
+
+
+def scan(lines: Sequence[str]) -> Scan:
+    """One look at the whole text tells which few of the many signs can occur in it at all."""
+    text = "\n".join(lines)
+    rows = [row for row in _index() if any(literal in text for literal in row[0])]
+    scanner = Scanner(rows)
+    for line in lines:
+        scanner.feed(plain(line))
+    return scanner.result()
+
+
+class Scanner:
+    """Fed with plain lines, one by one."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._count = 0
+        self._last_result = 0
+        self._found: dict[Signal, int] = {}
+        self._open: Signal | None = None
+        self._details_until = 0
+        self._frames_until = 0
+        self._around: deque[str] = deque(maxlen=FRAMES_KEPT)
+        self._own: set[str] = set()
+        self._outcomes = Outcomes()
+
+    def feed(self, line: str) -> None:
+        self._count += 1
+        if self._outcomes.feed(line):
+            self._last_result = self._count
+        if self._count <= self._frames_until:
+            self._own |= names_in(line)
+        else:
+            self._around.append(line)
+        if self._open:
+            self._open = _with_detail(self._open, line)
+        if signal := read_line(line, self._rows):
+            self._close()
+            self._note(signal)
+        elif self._count >= self._details_until:
+            self._close()
+
+    def result(self) -> Scan:
+        self._close()
+        late = max(self._last_result, self._count - NEAR_THE_END)
+        signals = [replace(signal, late=at > late) for signal, at in self._found.items()]
+        mixed = [Signal(SignalKind.MIXED_OUTCOME, line) for line in self._outcomes.evidence()[:4]]
+        return Scan((*signals, *mixed), frozenset(self._own))
+
+    def _note(self, signal: Signal) -> None:
+        if signal.kind is SignalKind.MISSING:
+            signal = _with_surroundings(signal, self._around)
+            self._own.update(*map(names_in, self._around))
+            self._around.clear()
+            self._frames_until = self._count + FRAMES_KEPT
+        self._open = signal
+        self._details_until = self._count + DETAIL_WITHIN
+
+    def _close(self) -> None:
+        """Keeps the newest: what stopped a build is said last."""
+        if self._open:
+            self._found.pop(self._open, None)
+            self._found[self._open] = self._count
+            if len(self._found) > MAX_SIGNALS:
+                self._found.pop(next(iter(self._found)))
+        self._open = None
+
+
+def read_line(line: str, rows: Rows) -> Signal | None:
+    """What this line alone proves."""
+    if line.lstrip()[:1] in ("{", "[") and (signal := read_event(line)):
+        return signal
+    if any(words in line for words in PORT_TAKEN) and not QUOTED.search(line):
+        return Signal(SignalKind.PORT_TAKEN, line.strip())
+    signs = [sign for literals, sign in rows if any(literal in line for literal in literals)]
+    for statement in statements(line) if signs else ():
+        for sign in signs:
+            if signal := sign.read(statement, line.strip()):
+                return signal
+    return None
+
+
+@cache
+def _index() -> Rows:
+    return indexed(sign for family in FAMILIES for sign in family.SIGNS)
+
+
+def _with_detail(signal: Signal, line: str) -> Signal:
+    for pattern, local in DETAILS.get(signal.ecosystem, ()):
+        if signal.local is None and pattern.search(line):
+            return replace(signal, local=local)
+    return signal
+
+
+def _with_surroundings(signal: Signal, around: Iterable[str]) -> Signal:
+    """A file that was not found is a command only if a process was being started."""
+    if signal.ecosystem == "command" and "Errno" in signal.line:
+        return replace(signal, local=not any(STARTS_PROCESS.search(line) for line in around))
+    return signal

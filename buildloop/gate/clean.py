@@ -1,0 +1,71 @@
+"""Makes the bytes of a log into the lines that a person would see, without the wrapper that a CI system adds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+MAX_LINE = 4000
+
+# Escape sequences: CSI (colours, cursor), OSC and APC (titles, links, Buildkite stamps), two-byte ones.
+ANSI = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|_[^\x07\x1b]*(?:\x07|\x1b\\)?|[()#][0-9A-Z]|[@-Z^=>78])"
+)
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]")
+STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z"
+
+# Written by the CI system for itself.
+MARKERS = re.compile(r"(?:travis_(?:fold|time):|section_(?:start|end):\d)[^ ]*")
+
+# A wrapper's prefix, and the share of lines that must carry it before it counts as one: a full timestamp is
+# unmistakable, `web | ` or `12:00:00 ` may also be what the program itself prints.
+PREFIXES: tuple[tuple[re.Pattern[str], float], ...] = (
+    (re.compile(rf"[^\t]{{1,200}}\t[^\t]{{1,200}}\t(?=\ufeff?{STAMP})"), 0.0),
+    (re.compile(rf"\ufeff?{STAMP} (?:\d\d[OE][+ ]?)?"), 0.0),
+    (re.compile(rf"\[{STAMP}\] ?"), 0.0),
+    (re.compile(r"\[\d\d:\d\d:\d\d\][EWFi]?\s?:\s+(?:\[[^\]]{1,80}\]\s)?"), 0.0),
+    (re.compile(r"#\d{1,4} \d{1,5}\.\d{1,3} "), 0.0),
+    (re.compile(r"##\[(?:error|group|endgroup|command|section|debug|warning)\]"), 0.0),
+    (re.compile(r"\d\d:\d\d:\d\d(?:\.\d{3})?  ?(?!\d)"), 0.7),
+    (re.compile(r"[a-zA-Z][\w.-]{0,60}\s{0,30}\| ?"), 0.7),
+    (re.compile(r"\[\d{1,2}\] "), 0.7),
+    (
+        re.compile(
+            r"@?[\w./-]{1,80}:(?:[\w-]+:)?(?:build|test|lint|check|type-?check|dev|compile|e2e|unit): "
+        ),
+        0.3,
+    ),
+    (re.compile(r"[@\w./-]{1,80} [\w:-]{1,40}: "), 0.7),
+)
+
+
+def clean_lines(text: str) -> list[str]:
+    """The visible lines: no escape codes, no wrapper prefixes, no trailing blanks, none longer than MAX_LINE."""
+    if "\x1b" in text:
+        text = ANSI.sub("", text)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = CONTROL.sub("", text)
+    lines = [line[:MAX_LINE].rstrip() for line in text.split("\n")]
+    if "travis_" in text or "section_" in text:
+        lines = [
+            MARKERS.sub("", line) if line.startswith(("travis_", "section_")) else line for line in lines
+        ]
+    return _without_prefixes(lines)
+
+
+def _without_prefixes(lines: list[str]) -> list[str]:
+    for pattern, share in PREFIXES:
+        match = pattern.match
+        if _carry(match, lines, share):
+            lines = [line[found.end() :] if (found := match(line)) else line for line in lines]
+    return lines
+
+
+def _carry(match: Callable[[str], re.Match[str] | None], lines: Sequence[str], share: float) -> bool:
+    """Whether the prefix is there at all; judged on a sample, wrappers prefix from the first line to the last."""
+    sample = [line for line in lines[:: max(1, len(lines) // 400)] if line]
+    carried = sum(1 for line in sample if match(line))
+    if share == 0.0:
+        return carried > 0
+    return carried >= 3 and carried >= share * len(sample)

@@ -1,0 +1,130 @@
+"""cargo test, nextest and Rust panics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from buildloop.diagnosis.model import Finding, TestCounts
+from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
+
+PANIC = re.compile(r"\s*thread '(?P<thread>[^']*)'(?: \(\d+\))? panicked at (?P<rest>.*)$")
+PLACE_FIRST = re.compile(r"(?P<file>[^:'\s][^:']*):(?P<line>\d+):\d+:?$")
+MESSAGE_FIRST = re.compile(r"'(?P<message>.*)', (?P<file>[^:']+):(?P<line>\d+):\d+$")
+RESULT = re.compile(r"\s*test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored")
+FAILED = re.compile(r"\s*test (?P<test>\S+)(?: - .*)? \.\.\. FAILED$")
+NEXTEST = re.compile(
+    r"\s+(?:FAIL|TIMEOUT|SIG\w+|ABORT|LEAK-FAIL|TRY \d+ FAIL) \[ *[><]?[\d.]+s\](?: \([ \d/]+\))? (?P<test>\S+(?: \S+)?)$"
+)
+NEXTEST_SUMMARY = re.compile(
+    r"\s+Summary \[ *[\d.]+s\] +(?P<run>\d+)(?:/\d+)? tests? run: (?P<passed>\d+) passed(?P<rest>.*)"
+)
+STDOUT = re.compile(r"\s*---- (?P<test>\S+)(?: - .*)? stdout ----")
+DETAIL = re.compile(r"\s*(?:left|right|Error|cause|expected|actual)\b[^:]*:")
+STACK = re.compile(r"thread '(?P<thread>[^']*)'(?: \(\d+\))? has overflowed its stack")
+SIGNAL = re.compile(
+    r"\s*(?:error: test failed|process didn't exit successfully|Caused by:).*\(signal: (?P<signal>\d+), (?P<name>[^)]*)\)"
+)
+END = re.compile(r"\s*(?:note: |stack backtrace:|failures:|---- |test result|thread '|$)")
+
+
+def parse(lines: Lines) -> ToolReport:
+    panics = [*_panics(lines), *_overflows(lines)]
+    failed = [m["test"] for line in lines if "FAILED" in line and (m := FAILED.match(line))]
+    nextest = [m["test"] for line in lines if "[" in line and (m := NEXTEST.match(line))]
+    told = {p.finding.test for p in panics}
+    silent = [
+        Sighting(
+            Finding(line.strip(), "cargo test", m["test"], lines=_own_output(lines, m["test"], line)),
+            i,
+            i + 1,
+        )
+        for i, line in enumerate(lines)
+        if ("FAILED" in line or "[" in line)
+        and (m := FAILED.match(line) or NEXTEST.match(line))
+        and not _told(m["test"], told)
+    ]
+    return ToolReport((*panics, *silent), _counts(lines), unique([*failed, *nextest]))
+
+
+def _told(test: str, told: set[str | None]) -> bool:
+    return test.rsplit(maxsplit=1)[-1] in told
+
+
+def _own_output(lines: Lines, test: str, line: str) -> tuple[str, ...]:
+    """A test that returns an error prints it under its own heading, without a panic."""
+    start = next((i for i, text in enumerate(lines) if (m := STDOUT.match(text)) and m["test"] == test), None)
+    if start is None:
+        return (line,)
+    said = []
+    for text in lines[start + 1 : start + 20]:
+        if text.startswith(("---- ", "failures:")):
+            break
+        if text.strip():
+            said.append(text)
+    return unique([*said[:5], line])
+
+
+def _panics(lines: Lines) -> Iterator[Sighting]:
+    for index, line in enumerate(lines):
+        panic = PANIC.match(line) if " panicked at " in line else None
+        if not panic:
+            continue
+        first, last = PLACE_FIRST.match(panic["rest"]), MESSAGE_FIRST.match(panic["rest"])
+        end = index + 1
+        while first and end < min(len(lines), index + 60) and not END.match(lines[end]):
+            end += 1
+        said = list(lines[index + 1 : end])
+        message = last["message"] if last else (said[0].strip() if said else line.strip())
+        place = first or last
+        facts = {
+            k.strip(): v.strip() for text in said if DETAIL.match(text) for k, _, v in [text.partition(":")]
+        }
+        thread = panic["thread"]
+        finding = Finding(
+            message=message,
+            tool="cargo test",
+            test=None if thread in ("main", "<unnamed>") else thread,
+            file=place["file"] if place else None,
+            line=int(place["line"][:9]) if place else None,
+            type="assertion" if message.startswith("assertion") else "panic",
+            expected=facts.get("right"),
+            actual=facts.get("left"),
+            lines=unique([*said[:1], line, *said[1:6]]),
+        )
+        yield Sighting(finding, index, end)
+
+
+def _overflows(lines: Lines) -> Iterator[Sighting]:
+    for index, line in enumerate(lines):
+        if "overflowed its stack" in line and (found := STACK.match(line)):
+            shown = (
+                line,
+                *(
+                    text
+                    for text in lines[index + 1 : index + 12]
+                    if "SIGABRT" in text or "fatal runtime" in text
+                ),
+            )
+            yield Sighting(
+                Finding(line, "cargo test", found["thread"], type="StackOverflow", lines=shown),
+                index,
+                index + 2,
+            )
+        elif "(signal:" in line and (died := SIGNAL.match(line)):
+            kind = f"signal {died['signal']} {died['name']}"
+            yield Sighting(
+                Finding(line.strip(), "cargo test", type=kind, lines=(line,)), index, index + 1, Rank.HINT
+            )
+
+
+def _counts(lines: Lines) -> TestCounts | None:
+    found = []
+    for line in lines:
+        if "test result: " in line and (match := RESULT.match(line)):
+            found.append(tally(int(match[1]), int(match[2]), int(match[3])))
+        elif " tests run: " in line and (match := NEXTEST_SUMMARY.match(line)):
+            skipped = re.search(r"(\d+) skipped", match["rest"])
+            run, passed = int(match["run"]), int(match["passed"])
+            found.append(tally(passed, run - passed, int(skipped[1]) if skipped else 0))
+    return added(found)

@@ -1,0 +1,74 @@
+"""dotnet test and build: VSTest's blocks, xUnit's console, NuGet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from buildloop.diagnosis.model import Finding, TestCounts
+from buildloop.gate.parsers.diagnostics import read_diagnostics
+from buildloop.gate.parsers.frames import Frame, innermost
+from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, tally, unique
+
+HEAD = re.compile(
+    r"\s*(?:\[xUnit\.net [\d:.]+\]\s+)?(?:Failed |X )?(?P<test>[\w.+`<>]+\.[\w.+`]+(?:\(.*\))?)(?: \[FAIL\]| \[[<> \d.,]+ ?(?:ms|s|m)\])$"
+)
+FRAME = re.compile(
+    r"\s*(?:\[xUnit\.net [\d:.]+\]\s+)?(?:at .*? in )?(?P<file>(?:/|[A-Za-z]:\\)\S*?\.(?:cs|fs|vb))(?::line |\()(?P<line>\d+)"
+)
+FACT = re.compile(r"\s*(?:\[xUnit\.net [\d:.]+\]\s+)?(?P<name>Expected|Actual|But was)\s*:\s*(?P<value>.*)$")
+LABEL = re.compile(r"\s*(?:Error Message:|Stack Trace:|Standard Output Messages:)\s*$")
+COMPILER = re.compile(
+    r"\s*(?:(?P<file>(?:[A-Za-z]:)?[^\s:(][^:(]*)\((?P<line>\d+)(?:,\d+){0,3}\)\s?: |(?:[^\s:]+ ?: )?)error (?P<type>(?:CS|FS|BC|NU|MSB|NETSDK|CA|IDE|SA|RZ)\w*\d+): (?P<message>.*?)(?: \[[^\]]*\])?$"
+)
+TALLY = re.compile(
+    r"(?:Failed|Passed)!\s+- Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+), Skipped:\s+(?P<skipped>\d+)"
+)
+END = re.compile(r"\s*(?:Failed|Passed|Skipped) \S+ \[|(?:Failed|Passed)!|Test Run |Total tests|\s*$")
+RAISED = re.compile(r"\s*(?P<type>(?:\w+\.)*\w+(?:Exception|Error))\s*: (?P<message>.*)")
+
+
+def parse(lines: Lines) -> ToolReport:
+    compiled = read_diagnostics(lines, "dotnet", COMPILER).sightings
+    tests = list(_tests(lines))
+    return ToolReport((*compiled, *tests), _counts(lines), unique([s.finding.test or "" for s in tests]))
+
+
+def _tests(lines: Lines) -> Iterator[Sighting]:
+    for index, line in enumerate(lines):
+        head = (
+            HEAD.match(line)
+            if "[" in line and ("Failed " in line or "FAIL]" in line or line.lstrip().startswith("X "))
+            else None
+        )
+        if not head:
+            continue
+        end = index + 1
+        while end < len(lines) and not END.match(lines[end]) and end < index + 60:
+            end += 1
+        block = [text for text in lines[index + 1 : end] if not LABEL.match(text)]
+        frame = innermost(Frame(m["file"], int(m["line"][:9])) for text in block if (m := FRAME.match(text)))
+        facts = {m["name"]: m["value"].strip() for text in block if (m := FACT.match(text))}
+        telling = [text for text in block if not FRAME.match(text) and not text.lstrip().startswith("at ")]
+        raised = next((m for text in telling if (m := RAISED.match(text))), None)
+        place = next((text for text in block if frame and frame.file in text), "")
+        finding = Finding(
+            message=(raised["message"] if raised else (telling or [line])[0]).strip(),
+            tool="dotnet test",
+            test=head["test"],
+            file=frame.file if frame else None,
+            line=frame.line if frame else None,
+            type=raised["type"].rpartition(".")[2] if raised else "AssertionFailed",
+            expected=facts.get("Expected"),
+            actual=facts.get("Actual") or facts.get("But was"),
+            lines=unique([*telling[:1], *(t for t in telling if FACT.match(t)), line, place, *telling[1:5]]),
+        )
+        yield Sighting(finding, index, end)
+
+
+def _counts(lines: Lines) -> TestCounts | None:
+    found = []
+    for line in lines:
+        if "! " in line and (match := TALLY.match(line.strip())):
+            found.append(tally(int(match["passed"]), int(match["failed"]), int(match["skipped"])))
+    return added(found)

@@ -1,0 +1,44 @@
+"""gcc, clang, ld and their relatives (nvcc, swiftc, ghc): `file:line:col: error: message`."""
+
+from __future__ import annotations
+
+import re
+
+from buildloop.diagnosis.model import Finding
+from buildloop.gate.parsers.diagnostics import read_diagnostics
+from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
+
+DIAGNOSTIC = re.compile(
+    r"\s*(?:e: |\[error\] |\[ERROR\] )?(?P<file>(?:[A-Za-z]:)?[^\s:*][^:*]*\.\w{1,8}):(?P<line>\d+):(?:\d+:)? "
+    r"(?:internal compiler |fatal |Fatal )?[eE]rror: (?P<message>.*?)(?: \[(?P<type>-W[\w=+-]+)\])?$"
+)
+MSVC = re.compile(
+    r"\s*(?P<file>[^\s(][^(]*)\((?P<line>\d+)(?:,\d+)?\)\s?: (?:fatal )?error (?P<type>[A-Z]+\d+): (?P<message>.*)"
+)
+LINKER = re.compile(
+    r"(?:(?:/\S*/)?(?:ld|lld|ld\.lld|ld\.gold|collect2|clang|clang\+\+|rust-lld)(?:-\d+)?(?:\.exe)?: (?:error: )?(?!warning)(?P<message>\S.*)"
+    r"|(?P<file>\S+):(?:\(\.\w+\S*\)|(?P<line>\d+)): (?:multiple definition|undefined reference).*"
+    r"|Undefined symbols for architecture.*|  \"\S+\", referenced from:)"
+)
+LINK_CONSEQUENCE = re.compile(r"(?:collect2|clang(?:\+\+)?): error: (?:ld returned|linker command failed)")
+FOLLOW = re.compile(r"\s+\d* \||\s+(?:symbol|location|required|found|reason|note)\b|\s*\^")
+
+
+def parse(lines: Lines) -> ToolReport:
+    compiled = read_diagnostics(lines, "gcc", DIAGNOSTIC, follows=FOLLOW, follow_limit=2).sightings
+    microsoft = read_diagnostics(lines, "msvc", MSVC).sightings
+    return ToolReport((*compiled, *microsoft, *_linked(lines)))
+
+
+def _linked(lines: Lines) -> list[Sighting]:
+    found = []
+    for index, line in enumerate(lines):
+        match = LINKER.match(line)
+        if not match or line.endswith(": in function"):
+            continue
+        consequence = LINK_CONSEQUENCE.match(line) is not None
+        if not consequence and (": in function" in line or "warning:" in line):
+            continue
+        finding = Finding(line.strip(), "ld", type="linker", lines=(line,))
+        found.append(Sighting(finding, index, index + 1, Rank.CASCADE if consequence else Rank.CAUSE))
+    return found

@@ -1,0 +1,116 @@
+"""Runners that list failures as `1) title` after the run: mocha, cypress, playwright, jasmine, karma."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from buildloop.diagnosis.model import Finding, TestCounts
+from buildloop.gate.parsers import js_stack
+from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
+
+HEAD = re.compile(r"(?P<indent> {0,4})(?P<number>\d+)\) (?P<title>\S.*)$")
+PLAYWRIGHT = re.compile(r"(?:\[[\w -]+\] › )?(?P<file>\S+?):(?P<line>\d+):\d+ › (?P<name>.*?)[ ─]*$")
+FAILING = re.compile(
+    r"\s+(?P<number>\d+) (?P<word>passing|failing|pending|passed|failed|flaky|skipped|did not run)\b"
+)
+FLAKY = re.compile(r"\s+\d+ flaky$")
+JASMINE = re.compile(r"(?P<total>\d+) specs?, (?P<failed>\d+) failures?(?:, (?P<pending>\d+) pending)?")
+KARMA_FAILED = re.compile(r"(?P<browser>\S.*?) (?P<name>.*) FAILED$")
+HOOK = re.compile(r'\s+\d+\) "(?:before|after) (?:all|each)" hook')
+END = re.compile(
+    r"\s*(?:\d+ (?:passing|failing|pending|failed|flaky|passed|skipped)\b|\d+ specs?, \d+ fail|npm |error Command)"
+)
+NOISE = re.compile(r"\s*(?:at |\d+ \||> \d+ \||\| +\^|attachment #|Error Context:|─+$|$)")
+
+
+def parse(lines: Lines) -> ToolReport:
+    blocks = list(_blocks(lines))
+    flaky = [
+        Sighting(Finding(line.strip(), "playwright", type="Retry", lines=(line,)), i, i + 1, Rank.HINT)
+        for i, line in enumerate(lines)
+        if FLAKY.match(line)
+    ]
+    failing = [block.finding.test for block in blocks if block.finding.test]
+    return ToolReport((*blocks, *flaky), _counts(lines), unique(failing))
+
+
+def _blocks(lines: Lines) -> Iterator[Sighting]:
+    """Only a head with a body is a failure: mocha's progress lists the same numbers without one."""
+    start = -1
+    for index, line in enumerate([*lines, "1 failing"]):
+        head = HEAD.match(line) if ") " in line[:10] else None
+        if start >= 0 and (head or END.match(line)):
+            yield from _block(lines, start, index)
+            start = -1
+        if head:
+            start = index
+
+
+def _block(lines: Lines, start: int, end: int) -> Iterator[Sighting]:
+    block = lines[start:end]
+    title, body = _title(block)
+    said = [line for line in body if not NOISE.match(line)]
+    headline = next((line for line in said if js_stack.HEADLINE.match(line)), said[0] if said else "")
+    if not headline or not any(js_stack.FRAME.match(line) or js_stack.HEADLINE.match(line) for line in body):
+        return
+    placed = PLAYWRIGHT.match(title)
+    frame = js_stack.place(body, placed["file"] if placed else None)
+    told = js_stack.HEADLINE.match(headline)
+    expected, actual = js_stack.expectation(said)
+    hooks = [
+        line
+        for line in lines
+        if '" hook' in line and HOOK.match(line) and title.split('"')[-2:-1] == line.split('"')[-2:-1]
+    ]
+    diff = [line for line in said if line.lstrip().startswith(("-", "+"))]
+    facts = [line for line in said if js_stack.EXPECTATION.match(line)]
+    shown = [headline, *facts[:3], *diff[:4], *hooks[:1], *block[: len(block) - len(body)]]
+    yield Sighting(
+        Finding(
+            message=headline.strip(),
+            tool="playwright" if placed else "mocha",
+            test=placed["name"] if placed else title.rstrip(":"),
+            file=frame.file if frame else None,
+            line=frame.line if frame else None,
+            type=told["type"] if told else None,
+            expected=expected,
+            actual=actual,
+            lines=unique([*shown, js_stack.place_line(body, frame), *said[:10]]),
+        ),
+        start,
+        end,
+    )
+
+
+def _title(block: Lines) -> tuple[str, Lines]:
+    """mocha writes one level of `describe` a line; the last level ends with a colon."""
+    head = HEAD.match(block[0])
+    parts = [head["title"] if head else block[0].strip()]
+    size = 1
+    if not parts[0].endswith(":") and "›" not in parts[0]:
+        for line in block[1:8]:
+            if not line.strip() or js_stack.HEADLINE.match(line):
+                break
+            parts.append(line.strip())
+            size += 1
+            if line.endswith(":"):
+                break
+    return " ".join(parts), block[size:]
+
+
+def _counts(lines: Lines) -> TestCounts | None:
+    told: dict[str, int] = {}
+    found = []
+    for line in lines:
+        if match := FAILING.match(line):
+            told[match["word"]] = told.get(match["word"], 0) + int(match["number"])
+        elif " spec" in line and (match := JASMINE.match(line.strip())):
+            total, failed, pending = int(match["total"]), int(match["failed"]), int(match["pending"] or 0)
+            found.append(tally(max(0, total - failed - pending), failed, pending))
+    passed = told.get("passing", 0) + told.get("passed", 0) + told.get("flaky", 0)
+    failed = told.get("failing", 0) + told.get("failed", 0)
+    skipped = told.get("pending", 0) + told.get("skipped", 0) + told.get("did not run", 0)
+    if told:
+        found.append(tally(passed, failed, skipped))
+    return added(found)

@@ -1,0 +1,93 @@
+"""RSpec: numbered failures, files that failed to load."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from buildloop.diagnosis.model import Finding, TestCounts
+from buildloop.gate.parsers.frames import Frame, innermost, tidy
+from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
+
+HEAD = re.compile(r"\s{1,4}\d+(?:\.\d+)?\) (?P<title>\S.*)$")
+LOADING = re.compile(r"An error occurred (?:while loading (?P<file>\S+?)\.?$|in an? `)")
+FAILURE = re.compile(r"\s*Failure/Error: ")
+TYPE = re.compile(
+    r"\s*(?P<type>[A-Z][\w:]*(?:Error|Exception|Failure|NotFound|Invalid|Timeout|Exit|[A-Z]\w*))(?: \(.*\))?:$"
+)
+FRAME = re.compile(r"\s*# (?P<file>[^\s:]+):(?P<line>\d+)(?::in |$)")
+FACT = re.compile(r"\s+(?P<name>expected|got|received):? +(?P<value>.*)$|\s+expected\b.*")
+RERUN = re.compile(r"rspec (?P<test>\S+)(?: # .*)?$")
+TALLY = re.compile(
+    r"(\d+) examples?, (\d+) failures?(?:, (\d+) pending)?(?:, (\d+) errors? occurred outside)?"
+)
+END = re.compile(
+    r"Finished in |Failed examples:|Pending:|No examples found|Top \d+ slowest|Coverage report|\d+ examples?, "
+)
+
+
+def parse(lines: Lines) -> ToolReport:
+    rerun = [m["test"] for line in lines if line.startswith("rspec ") and (m := RERUN.match(line))]
+    sightings = list(_blocks(lines))
+    listed = [line for line in lines if RERUN.match(line)]
+    if listed and sightings:
+        at = lines.index(listed[0])
+        sightings.append(
+            Sighting(Finding("failed examples", "rspec", lines=tuple(listed[:5])), at, at + 1, Rank.HINT)
+        )
+    return ToolReport(tuple(sightings), _counts(lines), unique(rerun))
+
+
+def _blocks(lines: Lines) -> Iterator[Sighting]:
+    start = -1
+    for index, line in enumerate([*lines, "Finished in "]):
+        begins = HEAD.match(line) or LOADING.match(line)
+        if start >= 0 and (begins or END.match(line)):
+            yield from _block(lines, start, index)
+            start = -1
+        if begins:
+            start = index
+
+
+def _block(lines: Lines, start: int, end: int) -> Iterator[Sighting]:
+    block = lines[start:end]
+    if not any(FAILURE.match(text) or TYPE.match(text) for text in block):
+        return
+    head = HEAD.match(block[0])
+    frames = [Frame(tidy(m["file"]), int(m["line"][:9])) for text in block if (m := FRAME.match(text))]
+    frame = innermost(frames)
+    if frame and "rspec-core" in frame.file:
+        frame = None
+    said = [text for text in block[1:] if text.strip() and not FRAME.match(text) and not FAILURE.match(text)]
+    kind = next((m for text in said if (m := TYPE.match(text))), None)
+    after = said[said.index(kind.string) + 1 :] if kind else said
+    telling = [text for text in after if not text.lstrip().startswith("#")]
+    facts = {m["name"]: m["value"].strip() for text in said if (m := FACT.match(text)) and m["name"]}
+    place = next((text for text in block if frame and f"{frame.file}:{frame.line}" in text), "")
+    failure = [text for text in block if FAILURE.match(text)]
+    yield Sighting(
+        Finding(
+            message=(telling or said or [block[0]])[0].strip(),
+            tool="rspec",
+            test=head["title"] if head else None,
+            file=frame.file if frame else None,
+            line=frame.line if frame else None,
+            type=kind["type"] if kind else "ExpectationNotMet",
+            expected=facts.get("expected"),
+            actual=facts.get("got") or facts.get("received"),
+            lines=unique(
+                [*telling[:3], block[0], place, kind.string if kind else "", *failure[:1], *telling[3:6]]
+            ),
+        ),
+        start,
+        end,
+    )
+
+
+def _counts(lines: Lines) -> TestCounts | None:
+    found = []
+    for line in lines:
+        if " example" in line and (match := TALLY.match(line.strip())):
+            run, failed, pending, outside = (int(number or 0) for number in match.groups())
+            found.append(tally(run - failed - pending, failed + outside, pending))
+    return added(found)

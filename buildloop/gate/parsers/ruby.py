@@ -1,0 +1,70 @@
+"""Ruby programs that die: `file.rb:3:in 'run': message (SomeError)`, syntax errors, rake."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from buildloop.diagnosis.model import Finding
+from buildloop.gate.parsers.frames import Frame, innermost
+from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, unique
+
+RAISED = re.compile(
+    r"(?P<file>[^\s:]+(?:\.rb|\.rake|Rakefile|Gemfile)|<internal:\S+?>|\S*bin/\w+):(?P<line>\d+):in [`'](?P<where>[^']*)': (?P<message>.*?)"
+    r"(?: \((?P<type>[A-Z][\w:]*)\))?$"
+)
+SYNTAX = re.compile(
+    r"(?P<file>[^\s:]+\.rb):(?P<line>\d+): (?P<message>(?:syntax error|warning: )?.*(?:syntax error|unexpected|unterminated|SyntaxError).*)"
+)
+FRAME = re.compile(r"\s+(?:from |\d+: from )?(?P<file>[^\s:]+):(?P<line>\d+):in ")
+ABORTED = "rake aborted!"
+RAKE = re.compile(
+    r"(?P<type>[A-Z][\w:]*(?:Error|Exception)): (?P<message>.*)|(?P<told>Don't know how to build task.*|Command failed with status.*)"
+)
+
+
+def parse(lines: Lines) -> ToolReport:
+    return ToolReport((*_raised(lines), *_rake(lines)))
+
+
+def _raised(lines: Lines) -> Iterator[Sighting]:
+    for index, line in enumerate(lines):
+        raised = (RAISED.match(line) if ":in " in line else None) or (
+            SYNTAX.match(line) if ".rb:" in line else None
+        )
+        if not raised:
+            continue
+        end = index + 1
+        while end < len(lines) and FRAME.match(lines[end]):
+            end += 1
+        frames = [Frame(raised["file"], int(raised["line"][:9]))]
+        frames += [
+            Frame(m["file"], int(m["line"][:9]))
+            for text in lines[index + 1 : end]
+            if (m := FRAME.match(text))
+        ]
+        frame = innermost(frames)
+        place = next(
+            (text for text in lines[index:end] if frame and f"{frame.file}:{frame.line}" in text), ""
+        )
+        kind = raised.groupdict().get("type") or ("SyntaxError" if "syntax" in line.lower() else None)
+        finding = Finding(
+            raised["message"],
+            "ruby",
+            file=frame.file if frame else None,
+            line=frame.line if frame else None,
+            type=kind,
+            lines=unique([line, place]),
+        )
+        yield Sighting(finding, index, end, Rank.HINT)
+
+
+def _rake(lines: Lines) -> Iterator[Sighting]:
+    for index, line in enumerate(lines):
+        if line != ABORTED or index + 1 >= len(lines):
+            continue
+        said = RAKE.match(lines[index + 1])
+        if said:
+            echo = (said["told"] or "").startswith("Command failed")
+            finding = Finding(lines[index + 1], "rake", type=said["type"], lines=(lines[index + 1], line))
+            yield Sighting(finding, index, index + 2, Rank.CASCADE if echo else Rank.HINT)

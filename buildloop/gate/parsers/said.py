@@ -1,0 +1,62 @@
+"""Tools that say what is wrong in one line: a table of sentences, each with what kind of trouble it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from buildloop.diagnosis.model import Finding
+from buildloop.gate.parsers.diagnostics import MAX_FINDINGS, finding_of
+from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
+
+
+class Sentence(NamedTuple):
+    """`pattern` is matched from the start of a line; its named groups become the finding's fields."""
+
+    tool: str
+    type: str
+    pattern: re.Pattern[str]
+    rank: Rank = Rank.CAUSE
+    follow: int = 0  # indented or bulleted lines after it that belong to it
+
+
+FOLLOWING = re.compile(r"(?:\[?\w*\]?\s{2,}|[\s│|╰─▶╭·•*-]+\s|\t)\S")
+
+
+def sentences(
+    *rows: tuple[str, str, str] | tuple[str, str, str, Rank] | tuple[str, str, str, Rank, int],
+) -> tuple[Sentence, ...]:
+    return tuple(
+        Sentence(
+            row[0],
+            row[1],
+            re.compile(row[2]),
+            row[3] if len(row) > 3 else Rank.CAUSE,
+            row[4] if len(row) > 4 else 0,
+        )
+        for row in rows
+    )
+
+
+def read_sentences(lines: Lines, table: Sequence[Sentence]) -> ToolReport:
+    found: list[Sighting] = []
+    index = 0
+    while index < len(lines) and len(found) < MAX_FINDINGS:
+        line = lines[index]
+        end = index + 1
+        hit = next(((s, m) for s in table if (m := s.pattern.match(line))), None) if line else None
+        if hit:
+            sentence, match = hit
+            while end < len(lines) and end <= index + sentence.follow and FOLLOWING.match(lines[end]):
+                end += 1
+            finding = finding_of(match, sentence.tool, tuple(lines[index:end]))
+            kind = finding.type or sentence.type or None
+            found.append(Sighting(_typed(finding, kind), index, end, sentence.rank))
+        index = end
+    return ToolReport(tuple(found))
+
+
+def _typed(finding: Finding, kind: str | None) -> Finding:
+    return replace(finding, type=kind)
