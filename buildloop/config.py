@@ -29,7 +29,9 @@ class Setting:
     source: str
 
 
-def gather_settings(flags: Mapping[str, Any], environment: Mapping[str, str], folder: Path) -> dict[str, Setting]:
+def gather_settings(
+    flags: Mapping[str, Any], environment: Mapping[str, str], folder: Path
+) -> dict[str, Setting]:
     """The settings in force; a later layer replaces an earlier one key by key."""
     layers = (_from_file(folder / CONFIG_FILE), _from_environment(environment), _from_flags(flags))
     return {name: setting for layer in layers for name, setting in layer.items()}
@@ -74,7 +76,9 @@ def _from_file(path: Path) -> dict[str, Setting]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}; mend its permissions or remove it") from None
+        raise InputError(
+            f"{path} cannot be read: {error.strerror}; mend its permissions or remove it"
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not valid TOML: {error}") from None
     for key in content:

@@ -65,7 +65,9 @@ def decide(state: LoopState) -> Decision:
 
 def redirects_used(state: LoopState) -> int:
     return sum(
-        1 for one in state.iterations if one.recovery and one.recovery.strategy.action == "reduce_and_redirect"
+        1
+        for one in state.iterations
+        if one.recovery and one.recovery.strategy.action == "reduce_and_redirect"
     )
 
 
@@ -89,7 +91,9 @@ def _limit_reached(state: LoopState) -> Stop | None:
 def _session_over(state: LoopState) -> Decision | None:
     agent = state.last.agent
     overflow = agent is not None and agent.reply.outcome is AgentOutcome.OVERFLOW
-    diagnosed = state.last.diagnosis is not None and state.last.diagnosis.mode is FailureMode.CONTEXT_EXHAUSTION
+    diagnosed = (
+        state.last.diagnosis is not None and state.last.diagnosis.mode is FailureMode.CONTEXT_EXHAUSTION
+    )
     if not (overflow or diagnosed or state.context_due) or state.last.session != state.session:
         return None
     if state.restarts >= state.max_restarts:
@@ -101,7 +105,9 @@ def _session_over(state: LoopState) -> Decision | None:
 
 
 def _why_complete(state: LoopState) -> str:
-    verified = f"a fresh run of {len(state.request.test)} gate command(s) on commit {state.head[:10]} is green"
+    verified = (
+        f"a fresh run of {len(state.request.test)} gate command(s) on commit {state.head[:10]} is green"
+    )
     if state.request.accept is not None:
         verified += " and the acceptance command passed"
     return f"Complete: {verified}."

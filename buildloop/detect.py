@@ -74,7 +74,9 @@ def _maven(repo: Path) -> Iterator[Detected]:
 def _gradle(repo: Path) -> Iterator[Detected]:
     for name in ("build.gradle", "build.gradle.kts"):
         if (repo / name).is_file():
-            yield Detected("gradle", "./gradlew test" if (repo / "gradlew").is_file() else "gradle test", name)
+            yield Detected(
+                "gradle", "./gradlew test" if (repo / "gradlew").is_file() else "gradle test", name
+            )
             return
 
 

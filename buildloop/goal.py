@@ -67,7 +67,9 @@ def write_state(path: Path, state: StateFile, free_bytes: int | None = None) -> 
     try:
         write_atomic(path, render_state(state))
     except OSError as error:
-        raise StateWriteError(f"cannot write {path}: {error.strerror}; the previous state is intact") from error
+        raise StateWriteError(
+            f"cannot write {path}: {error.strerror}; the previous state is intact"
+        ) from error
     return state
 
 

@@ -29,7 +29,9 @@ Redactor = Callable[[str], str]
 def redactor(environment: Mapping[str, str]) -> Redactor:
     """A function that masks every secret it can know of, the longest value first."""
     values = {
-        value for name, value in environment.items() if SECRET_NAME.search(name) and len(value) >= SHORTEST_SECRET
+        value
+        for name, value in environment.items()
+        if SECRET_NAME.search(name) and len(value) >= SHORTEST_SECRET
     }
     exact = [re.escape(value) for value in sorted(values, key=len, reverse=True)]
     pattern = re.compile("|".join(exact + list(TOKEN_SHAPES)))

@@ -74,12 +74,16 @@ class BuildRequest(BaseModel):
     retry_delay: float = Field(
         30, ge=0, description="First wait in seconds after a passing agent error; doubles each time."
     )
-    context_window: int = Field(200_000, ge=0, description="Tokens the agent's context holds; 0 = not watched.")
+    context_window: int = Field(
+        200_000, ge=0, description="Tokens the agent's context holds; 0 = not watched."
+    )
     context_threshold: int = Field(
         70, ge=1, le=100, description="Percent of the context window at which a new session is started."
     )
     prompt_budget: int = Field(200_000, ge=1000, description="Most characters of one prompt.")
-    failure_mode: FailureMode | None = Field(None, description="Force this diagnosis (for trying a strategy).")
+    failure_mode: FailureMode | None = Field(
+        None, description="Force this diagnosis (for trying a strategy)."
+    )
     branch: str | None = Field(None, description="Branch for the result; default buildloop/<run id>.")
     dirty: DirtyPolicy = Field(
         DirtyPolicy.REFUSE, description="Uncommitted changes: refuse, include (a snapshot), or ignore them."

@@ -87,7 +87,8 @@ def runs_in(state_dir: Path) -> list[RunDir]:
     """All runs, newest first."""
     found = [path.parent for path in (state_dir / "runs").glob("*/request.json")]
     return [
-        RunDir(path) for path in sorted(found, key=lambda p: (p / "request.json").stat().st_mtime, reverse=True)
+        RunDir(path)
+        for path in sorted(found, key=lambda p: (p / "request.json").stat().st_mtime, reverse=True)
     ]
 
 

@@ -33,7 +33,9 @@ class LoopState:
 
     @classmethod
     def start(cls, request: BuildRequest, workspace: WorkspaceInfo) -> LoopState:
-        return cls(request, workspace, max_iterations=request.max_iterations, max_restarts=request.max_restarts)
+        return cls(
+            request, workspace, max_iterations=request.max_iterations, max_restarts=request.max_restarts
+        )
 
     @property
     def baseline(self) -> Iteration:
@@ -68,7 +70,9 @@ class LoopState:
 
     @property
     def session_usages(self) -> tuple[Usage, ...]:
-        return tuple(one.agent.reply.usage for one in self.iterations if one.agent and one.session == self.session)
+        return tuple(
+            one.agent.reply.usage for one in self.iterations if one.agent and one.session == self.session
+        )
 
     @property
     def fill(self) -> tuple[int, int]:
@@ -80,7 +84,9 @@ class LoopState:
 
     @property
     def context_due(self) -> bool:
-        return check_context_exhaustion(*self.fill, self.request.context_window, self.request.context_threshold)
+        return check_context_exhaustion(
+            *self.fill, self.request.context_window, self.request.context_threshold
+        )
 
     @property
     def best(self) -> Iteration:

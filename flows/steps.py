@@ -37,7 +37,9 @@ def next_iteration(state: LoopState) -> LoopState:
     """Prompt, agent, checkpoint, gate; and whatever the diagnosis of a red gate asks for."""
     strategy = state.last.recovery.strategy if state.last.recovery else None
     number = state.number + 1
-    run_agent = iterate.with_options(**task_options(retry_policy(strategy, state.request).iterate, state.request))
+    run_agent = iterate.with_options(
+        **task_options(retry_policy(strategy, state.request).iterate, state.request)
+    )
     agent = run_agent(
         step_key(state.request, state.session, number, "iterate"),
         IterateInput(
@@ -76,7 +78,11 @@ def end_session(state: LoopState, reason: str) -> LoopState:
             errors=last.gate.reading.error_lines,
             fingerprints=[fingerprint(finding) for finding in last.gate.reading.findings],
             tried=[describe(one)[2:] for one in reversed(state.iterations) if one.agent],
-            log=[one.agent.reply.text for one in reversed(state.iterations) if one.agent and one.agent.reply.text],
+            log=[
+                one.agent.reply.text
+                for one in reversed(state.iterations)
+                if one.agent and one.agent.reply.text
+            ],
         ),
     )
     begin_anew = restart.with_options(**task_options(retry_policy(None, request).recover, request))
@@ -154,7 +160,9 @@ def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
             best_commit=seen.best_commit,
         ),
     )
-    return Remedy(fingerprint=failure, diagnosis=found.diagnosis, recovery=recovery, error_lines=found.error_lines)
+    return Remedy(
+        fingerprint=failure, diagnosis=found.diagnosis, recovery=recovery, error_lines=found.error_lines
+    )
 
 
 def _history(state: LoopState, iteration: Iteration) -> tuple[Attempt, ...]:

@@ -22,7 +22,11 @@ def artifact_key(run_id: str, what: str) -> str:
 
 
 def publish(
-    run: RunDir, request: BuildRequest, iterations: Sequence[Iteration], branch: str, result: BuildResult | None
+    run: RunDir,
+    request: BuildRequest,
+    iterations: Sequence[Iteration],
+    branch: str,
+    result: BuildResult | None,
 ) -> None:
     """Artifacts are views: when the API does not take them, the run goes on and says so."""
     mask = redactor(os.environ)

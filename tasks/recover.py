@@ -61,7 +61,9 @@ def _act(given: RecoverInput) -> Recovery:
         case "reduce_and_redirect":
             return _redirect(given)
         case "rerun_tests":
-            return Recovery(strategy=given.strategy, outcome="the gate is run again on the same tree", helped=True)
+            return Recovery(
+                strategy=given.strategy, outcome="the gate is run again on the same tree", helped=True
+            )
         case "restart_compressed":
             return Recovery(strategy=given.strategy, outcome="a new session follows")
         case _:
@@ -91,7 +93,9 @@ def _reinstall(given: RecoverInput) -> Recovery:
     here = surroundings(given.request, given.workspace, given.environment)
     log = here.run.iteration_dir(given.session, given.number) / "install.log"
     install = install_dependencies(here.workdir, here.run.path, log, here.environment, here.mark, here.redact)
-    note = "" if install.done else f"A dependency is missing and could not be installed: {install.explanation}."
+    note = (
+        "" if install.done else f"A dependency is missing and could not be installed: {install.explanation}."
+    )
     return Recovery(
         strategy=given.strategy,
         outcome=install.explanation,

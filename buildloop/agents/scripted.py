@@ -84,7 +84,9 @@ class ScriptedAgent:
         played: dict[str, int] = json.loads(state_file.read_text()) if state_file.exists() else {}
         prompt = call.prompt.read_text(encoding="utf-8", errors="surrogateescape")
         calls = sum(played.values()) + 1
-        index = next((i for i, r in enumerate(self.script.rule) if _fits(r, i, call, calls, prompt, played)), None)
+        index = next(
+            (i for i, r in enumerate(self.script.rule) if _fits(r, i, call, calls, prompt, played)), None
+        )
         if index is None:
             return AgentReply(outcome=AgentOutcome.OK, exit_code=0, text="no rule fits; nothing done")
         rule = self.script.rule[index]

@@ -59,7 +59,7 @@ def _version(wanted: bool) -> None:
 @app.callback(invoke_without_command=True)
 def _options(
     context: typer.Context,
-    version: Annotated[
+    _: Annotated[
         bool, Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
@@ -74,7 +74,9 @@ def run(
     test: Annotated[
         Optional[list[str]],  # noqa: UP045
         Option(
-            "--test", "--test-cmd", help="Gate command, exit 0 = pass. Repeat for several. Detected if left out."
+            "--test",
+            "--test-cmd",
+            help="Gate command, exit 0 = pass. Repeat for several. Detected if left out.",
         ),
     ] = None,
     accept: Annotated[
@@ -86,14 +88,20 @@ def run(
     ] = None,
     agent_script: Annotated[Text, Option(help="Rule file of the scripted agent (TOML or JSON).")] = None,
     model: Annotated[Text, Option(help="Model name handed to the agent.")] = None,
-    max_iterations: Annotated[Whole, Option(help="Most iterations of the run; N means N. [default: 20]")] = None,
+    max_iterations: Annotated[
+        Whole, Option(help="Most iterations of the run; N means N. [default: 20]")
+    ] = None,
     max_restarts: Annotated[Whole, Option(help="Most restarts from a summary, 0 to 5. [default: 3]")] = None,
     agent_timeout: Annotated[Seconds, Option(help="Seconds one agent call may take. [default: 1800]")] = None,
-    gate_timeout: Annotated[Seconds, Option(help="Seconds each gate command may take. [default: 900]")] = None,
+    gate_timeout: Annotated[
+        Seconds, Option(help="Seconds each gate command may take. [default: 900]")
+    ] = None,
     retry_delay: Annotated[
         Seconds, Option(help="First wait after a passing agent error; doubles. [default: 30]")
     ] = None,
-    context_window: Annotated[Whole, Option(help="Tokens the agent's context holds. [default: 200000]")] = None,
+    context_window: Annotated[
+        Whole, Option(help="Tokens the agent's context holds. [default: 200000]")
+    ] = None,
     context_threshold: Annotated[
         Whole, Option(help="Percent of it that starts a new session. [default: 70]")
     ] = None,
@@ -166,7 +174,9 @@ def report(
     show_report(run_id, "json" if as_json else form, state_dir)
 
 
-@app.command(add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@app.command(
+    add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+)
 def diagnose(context: typer.Context) -> None:
     """Explain a build or test log: what failed, why, where, what next."""
     from buildloop.cli.diagnose import main

@@ -32,7 +32,9 @@ class Display:
         self._line = LiveLine(total_iterations)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._follow, daemon=True)
-        self._live = Live(console=console, refresh_per_second=8, transient=True) if console.is_terminal else None
+        self._live = (
+            Live(console=console, refresh_per_second=8, transient=True) if console.is_terminal else None
+        )
 
     def __enter__(self) -> Display:
         if self._live:
@@ -121,28 +123,6 @@ DOING: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 
 
-def finished_line(event: dict[str, Any]) -> str | None:
-    """One line for an event a reader of the list wants to keep; None for the others."""
-    match event["type"]:
-        case "loop.baseline":
-            state = "green" if event["verdict"] == "passed" else f"red, {event['failing']} failing"
-            return f"  baseline       {state}"
-        case "loop.iteration_complete":
-            return _iteration_line(event)
-        case "loop.recovery_applied" if event["action"] != "standard_retry":
-            return f"  [yellow]{event['mode']}[/yellow] → {event['action']}: {escape(one_line(event['outcome'], 100))}"
-        case "loop.agent_waiting":
-            return f"  agent unavailable, {escape(_waiting(event))}"
-        case "loop.restart":
-            return f"  [cyan]restart[/cyan]        session {event['restart'] + 1} starts from a summary"
-        case "loop.degraded":
-            return (
-                f"  [yellow]degraded[/yellow]       {escape(event['what'])}: {escape(one_line(event['why'], 100))}"
-            )
-        case _:
-            return None
-
-
 def _iteration_line(event: dict[str, Any]) -> str:
     colour = "green" if event["test_passed"] else "red"
     parts = [f"  iteration {event['iteration']:<4} [{colour}]{escape(event['status'])}[/{colour}]"]
@@ -155,3 +135,40 @@ def _iteration_line(event: dict[str, Any]) -> str:
         parts.append(event["mode"])
     parts.append(f"context {event.get('context_pct', 0)} %")
     return " · ".join(parts)
+
+
+def _baseline_line(event: dict[str, Any]) -> str:
+    return "  baseline       " + (
+        "green" if event["verdict"] == "passed" else f"red, {event['failing']} failing"
+    )
+
+
+def _recovery_line(event: dict[str, Any]) -> str | None:
+    if event["action"] == "standard_retry":
+        return None
+    done = escape(one_line(event["outcome"], 100))
+    return f"  [yellow]{event['mode']}[/yellow] → {event['action']}: {done}"
+
+
+def _restart_line(event: dict[str, Any]) -> str:
+    return f"  [cyan]restart[/cyan]        session {event['restart'] + 1} starts from a summary"
+
+
+def _degraded_line(event: dict[str, Any]) -> str:
+    return f"  [yellow]degraded[/yellow]       {escape(event['what'])}: {escape(one_line(event['why'], 100))}"
+
+
+FINISHED: dict[str, Callable[[dict[str, Any]], str | None]] = {
+    "loop.baseline": _baseline_line,
+    "loop.iteration_complete": _iteration_line,
+    "loop.recovery_applied": _recovery_line,
+    "loop.agent_waiting": lambda event: f"  agent unavailable, {escape(_waiting(event))}",
+    "loop.restart": _restart_line,
+    "loop.degraded": _degraded_line,
+}
+
+
+def finished_line(event: dict[str, Any]) -> str | None:
+    """One line for an event that a reader of the list wants to keep; None for the others."""
+    describe = FINISHED.get(event["type"])
+    return describe(event) if describe else None

@@ -97,7 +97,9 @@ def _agents() -> Iterator[Check]:
         yield Check(f"agent {name}", "ok", version or "installed, but --version does not answer")
     if not found:
         names = ", ".join(AGENT_PROGRAMS)
-        yield Check("agents", "warn", f"none of {names}", "install one, or use --agent-command with any program")
+        yield Check(
+            "agents", "warn", f"none of {names}", "install one, or use --agent-command with any program"
+        )
 
 
 def _prefect() -> Check:
@@ -107,7 +109,10 @@ def _prefect() -> Check:
     if answers(url):
         return Check("prefect", "ok", f"server at {url}")
     return Check(
-        "prefect", "bad", f"{url} does not answer", "start it with 'prefect server start' or unset PREFECT_API_URL"
+        "prefect",
+        "bad",
+        f"{url} does not answer",
+        "start it with 'prefect server start' or unset PREFECT_API_URL",
     )
 
 
@@ -115,7 +120,9 @@ def _state(folder: Path) -> Iterator[Check]:
     try:
         check_writable(folder)
     except InputError as error:
-        yield Check("state", "bad", str(error), "choose another folder with --state-dir or BUILDLOOP_STATE_DIR")
+        yield Check(
+            "state", "bad", str(error), "choose another folder with --state-dir or BUILDLOOP_STATE_DIR"
+        )
         return
     yield Check("state", "ok", str(folder))
     free = shutil.disk_usage(folder).free

@@ -115,7 +115,13 @@ def _start_unless_running(folder: Path, port: int) -> subprocess.Popen[bytes] | 
         prepare_database(folder)
         with (folder / "server.log").open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "buildloop.cli.server_child", str(folder), *([str(port)] if port else [])],
+                [
+                    sys.executable,
+                    "-m",
+                    "buildloop.cli.server_child",
+                    str(folder),
+                    *([str(port)] if port else []),
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

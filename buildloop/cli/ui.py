@@ -20,7 +20,9 @@ def serve_ui(port: int, state_dir: Path | None) -> int:
         api = starting.wait()
         screen.print(f"Prefect UI: {api.ui}", markup=False)
         if not api.embedded:
-            screen.print("this is the server of PREFECT_API_URL; it is not ours to start or stop", markup=False)
+            screen.print(
+                "this is the server of PREFECT_API_URL; it is not ours to start or stop", markup=False
+            )
             return 0
         screen.print("Ctrl-C ends it")
         ended.wait()

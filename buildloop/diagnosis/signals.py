@@ -18,7 +18,13 @@ from buildloop.diagnosis.signs.sign import Sign, indexed
 
 Rows = Sequence[tuple[tuple[str, ...], Sign]]
 FAMILIES = (agents, python, node, native, jvm, scripting, system)
-PORT_TAKEN = ("EADDRINUSE", "ddress already in use", "AddrInUse", "WinError 10048", "port is already allocated")
+PORT_TAKEN = (
+    "EADDRINUSE",
+    "ddress already in use",
+    "AddrInUse",
+    "WinError 10048",
+    "port is already allocated",
+)
 STARTS_PROCESS = re.compile(
     r"subprocess|_execute_child|Popen|popen|os\.exec|in `spawn'|in [`'](?:Kernel#)?(?:`|system|exec|spawn)'|Open3"
 )

@@ -22,8 +22,8 @@ FINDINGS_KEPT = 200
 FAILING_KEPT = 2000
 TAIL_BYTES, TAIL_LINES, TAIL_LINE_CHARS = 16_384, 60, 400
 SHELL_WORDS = frozenset(
-    ("cd", "test", "[", "{", "(", "!", "if", "for", "while", "case", "set", "export", "exec", "time", ":", "true")
-    + ("false", ".", "command", "eval", "trap", "ulimit", "umask", "unset", "wait")
+    {"cd", "test", "[", "{", "(", "!", "if", "for", "while", "case", "set", "export", "exec", "time", ":"}
+    | {"true", "false", ".", "command", "eval", "trap", "ulimit", "umask", "unset", "wait"}
 )
 
 # The worst verdict of several commands is the gate's.
@@ -146,5 +146,7 @@ def _explain(results: Sequence[CommandResult], timeout: float) -> str:
             sentences.append(f"'{result.command}' did not finish within {timeout:g} s and was stopped.")
         elif result.verdict is Verdict.COULD_NOT_RUN:
             program = first_program(result.command)
-            sentences.append(f"'{result.command}' could not be run: {program} was not found or is not executable.")
+            sentences.append(
+                f"'{result.command}' could not be run: {program} was not found or is not executable."
+            )
     return " ".join(sentences)

@@ -27,7 +27,7 @@ RULES = f"""\
    the gate itself: that is detected and counts as red.
 3. You need not commit; whatever you leave is committed for you and the gate is run on it.
 4. Nobody can answer questions. Decide, and say in a sentence what you decided.
-5. When the goal is fully met, end your reply with the single line {DONE_LINE}. Otherwise do not write that line."""
+5. When the goal is fully met, end your reply with the single line {DONE_LINE}; otherwise leave it out."""
 
 
 def compose_prompt(state: LoopState) -> Prompt:
@@ -43,7 +43,9 @@ def compose_prompt(state: LoopState) -> Prompt:
         Section("Notice", "\n\n".join(state.notes), Priority.ESSENTIAL),
         Section("Change Course", state.redirect, Priority.ESSENTIAL),
         Section("What Failed", _failure(state.last), Priority.ESSENTIAL),
-        Section("Previous Session (Summarized)", state.summary.text if state.summary else "", Priority.IMPORTANT),
+        Section(
+            "Previous Session (Summarized)", state.summary.text if state.summary else "", Priority.IMPORTANT
+        ),
         Section("Progress So Far", _progress(state), Priority.HELPFUL, limit=4000),
         Section("End of the Gate's Output", _tail(state.last.gate), Priority.BACKGROUND, limit=8000),
         Section("Rules", RULES, Priority.ESSENTIAL),

@@ -49,7 +49,9 @@ ECOSYSTEMS: tuple[Ecosystem, ...] = (
     Ecosystem("pnpm", "pnpm-lock.yaml", ("pnpm", "install", "--frozen-lockfile"), "node_modules"),
     Ecosystem("yarn", "yarn.lock", ("yarn", "install", "--frozen-lockfile"), "node_modules"),
     Ecosystem("npm", "package-lock.json", ("npm", "ci", "--no-audit", "--no-fund"), "node_modules"),
-    Ecosystem("npm", "package.json", ("npm", "install", "--no-audit", "--no-fund", "--no-save"), "node_modules"),
+    Ecosystem(
+        "npm", "package.json", ("npm", "install", "--no-audit", "--no-fund", "--no-save"), "node_modules"
+    ),
     Ecosystem("uv", "uv.lock", ("uv", "sync", "--frozen"), ".venv"),
     Ecosystem("poetry", "poetry.lock", ("poetry", "install", "--no-interaction"), None),
     Ecosystem(
@@ -152,4 +154,6 @@ def _failed(ecosystem: Ecosystem, exit_code: int, log: Path) -> Install:
         raise InstallUnavailable(f"{ecosystem.name} could not reach its registry; see {log}")
     lines = [line for line in text.splitlines() if line.strip()]
     reason = lines[-1][:300] if lines else f"exit code {exit_code}"
-    return Install(False, f"{ecosystem.name} could not install what {ecosystem.marker} asks for: {reason}", {})
+    return Install(
+        False, f"{ecosystem.name} could not install what {ecosystem.marker} asks for: {reason}", {}
+    )

@@ -31,4 +31,5 @@ def _tried(one: Iteration) -> str:
     files = ", ".join(point.files[:5]) or "nothing"
     said = " ".join(one.agent.reply.text.split())[:SAID_CHARS]
     described = f' ("{said}")' if said else ""
-    return f"- FORBIDDEN (iteration {one.number}): changing {files} as before{described}; gate stayed {one.gate.in_words}"
+    outcome = f"gate stayed {one.gate.in_words}"
+    return f"- FORBIDDEN (iteration {one.number}): changing {files} as before{described}; {outcome}"

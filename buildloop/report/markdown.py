@@ -15,7 +15,11 @@ EVIDENCE_SHOWN = 3
 def run_report(
     request: BuildRequest, iterations: Sequence[Iteration], branch: str, result: BuildResult | None
 ) -> str:
-    parts = [f"# buildloop {request.run_id}", _outcome(iterations, result), f"## Goal\n\n{quoted(request.goal)}"]
+    parts = [
+        f"# buildloop {request.run_id}",
+        _outcome(iterations, result),
+        f"## Goal\n\n{quoted(request.goal)}",
+    ]
     if result is not None:
         parts.append(_proof(iterations, branch, result))
     parts.append(f"## Iterations\n\n{iteration_table(iterations)}")

@@ -1,4 +1,4 @@
-"""The run's files for people and tools: `loop-state.md`, `progress.md`, `error-summary.json`, `failure-mode.json`."""
+"""The run's files for people and tools, as values: `progress.md`, `error-summary.json` and the others."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def state_file(state: LoopState, status: str, started_at: str, now: datetime) ->
 def progress_text(state: LoopState, status: str, now: datetime) -> str:
     last = state.last
     commits = [one for one in state.iterations if one.agent and one.agent.checkpoint.changed]
-    files = list(dict.fromkeys(file for one in commits[::-1] if one.agent for file in one.agent.checkpoint.files))
+    files = list(
+        dict.fromkeys(file for one in commits[::-1] if one.agent for file in one.agent.checkpoint.files)
+    )
     parts = [
         ("Goal", state.request.goal),
         (

@@ -30,7 +30,9 @@ class Step:
         )
 
 
-def make_checkpoint(workspace: WorkspaceInfo, step: Step, parent: str, exclude: Path, title: str) -> Checkpoint:
+def make_checkpoint(
+    workspace: WorkspaceInfo, step: Step, parent: str, exclude: Path, title: str
+) -> Checkpoint:
     """Commit the worktree on top of `parent` as one commit, whatever the agent did with git itself.
 
     Its own commits, branches or resets end up squashed; their subjects are kept in the message. Called again
@@ -131,5 +133,10 @@ def _describe(root: Path, parent: str, commit: str) -> Checkpoint:
         deletions += int(removed) if removed.isdigit() else 0
     tree = run_git(root, "rev-parse", f"{commit}^{{tree}}")
     return Checkpoint(
-        parent=parent, commit=commit, tree=tree, files=tuple(files), insertions=insertions, deletions=deletions
+        parent=parent,
+        commit=commit,
+        tree=tree,
+        files=tuple(files),
+        insertions=insertions,
+        deletions=deletions,
     )

@@ -19,7 +19,9 @@ IDENTITY = ("buildloop", "buildloop@localhost")
 CALLER_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
 
 
-def run_git(where: Path, *arguments: str, env: Mapping[str, str] | None = None, stdin: str | None = None) -> str:
+def run_git(
+    where: Path, *arguments: str, env: Mapping[str, str] | None = None, stdin: str | None = None
+) -> str:
     """Standard output of `git ARGUMENTS` in `where`, without its last newline."""
     command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false", *arguments]
     environment = {**QUIET, **(env or {})}

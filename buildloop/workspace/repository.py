@@ -40,7 +40,9 @@ def open_repository(path: Path) -> Repository:
                 f"git refuses {path} because another user owns it; "
                 f"run: git config --global --add safe.directory {path}"
             ) from None
-        raise InputError(f"{path} is not a git repository; run 'git init' there and commit your files") from None
+        raise InputError(
+            f"{path} is not a git repository; run 'git init' there and commit your files"
+        ) from None
     try:
         head = run_git(root, "rev-parse", "--verify", "HEAD^{commit}")
     except GitCommandError:
