@@ -145,7 +145,7 @@ class GateReport(Frozen):
         if self.passed:
             return 0
         counted = self.reading.counts.failed if self.reading.counts else 0
-        return max(len(self.reading.failing), counted, len(self.reading.findings), 1)
+        return max(len(self.reading.failing), counted) or len(self.reading.findings) or 1
 
     @property
     def in_words(self) -> str:

@@ -169,8 +169,28 @@ def attempts_since_redirect(state: LoopState) -> list[Attempt]:
 
 
 def attempts_of(iteration: Iteration) -> list[Attempt]:
-    """One attempt a gate run; only the first of an iteration stands on a tree that was not seen before."""
-    return [_attempt(iteration, report, first=index == 0) for index, report in enumerate(iteration.reports)]
+    """The gate runs of one iteration as attempts; reruns on the same tree only where they say something new."""
+    kept: list[GateReport] = []
+    for report in iteration.reports:
+        if kept and same_remainder(kept[-1], report):
+            kept.pop()
+        kept.append(report)
+    return [_attempt(iteration, report, first=index == 0) for index, report in enumerate(kept)]
+
+
+def same_remainder(earlier: GateReport, later: GateReport) -> bool:
+    """Both red, and what still fails failed before: the later one is the better account of what is really wrong.
+    Tests that failed only once are flaky, but they do not explain the rest."""
+    if earlier.passed or later.passed:
+        return False
+    before, after = set(earlier.reading.failing), set(later.reading.failing)
+    return before == after or bool(before & after)
+
+
+def flaky_tests(iteration: Iteration) -> set[str]:
+    """Tests with different outcomes on the one tree of this iteration."""
+    failing = [set(report.reading.failing) for report in iteration.reports]
+    return set().union(*failing) - set.intersection(*failing) if len(failing) > 1 else set()
 
 
 def _attempt(iteration: Iteration, report: GateReport, *, first: bool) -> Attempt:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 from prefect import task
 
@@ -65,5 +66,6 @@ def _diagnosis(given: ClassifyInput, run: RunDir) -> Diagnosis:
         given.history,
         context_window=given.request.context_window or None,
         context_threshold=given.request.context_threshold,
+        repo=Path(given.workspace.workdir),
         baseline=given.baseline,
     )

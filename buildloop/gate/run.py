@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from buildloop.diagnosis.model import LogReading, TestCounts
-from buildloop.gate.read import read_log
+from buildloop.diagnosis.observe import observe_log
 from buildloop.models import CommandResult, GateReport, Verdict
 from buildloop.process import ProcessResult, run_process
 from buildloop.redact import Redactor
@@ -50,7 +50,7 @@ def run_gate(commands: Sequence[str], setup: GateSetup, tree: str, name: str = "
         log = setup.output_dir / (f"{name}.log" if number == 1 else f"{name}-{number}.log")
         result = _run_command(command, setup, log)
         results.append(result)
-        readings.append(read_log(log, result.exit_code))
+        readings.append(observe_log(log, result.exit_code))
     verdict = max((result.verdict for result in results), key=SEVERITY.index)
     return GateReport(
         verdict=verdict,
@@ -75,6 +75,8 @@ def merge_readings(readings: Sequence[LogReading]) -> LogReading:
         counts=total if counts else None,
         failing=tuple(dict.fromkeys(test for reading in readings for test in reading.failing)),
         error_lines=tuple(line for reading in readings for line in reading.error_lines)[:20],
+        signals=tuple(signal for reading in readings for signal in reading.signals),
+        own_names=frozenset().union(*(reading.own_names for reading in readings)),
         tools=tuple(dict.fromkeys(tool for reading in readings for tool in reading.tools)),
     )
 

@@ -1,0 +1,5 @@
+"""The shop."""
+
+from shop.receipt import receipt
+
+__all__ = ["receipt"]
