@@ -190,7 +190,7 @@ def same_remainder(earlier: GateReport, later: GateReport) -> bool:
 def flaky_tests(iteration: Iteration) -> set[str]:
     """Tests with different outcomes on the one tree of this iteration."""
     failing = [set(report.reading.failing) for report in iteration.reports]
-    return set().union(*failing) - set.intersection(*failing) if len(failing) > 1 else set()
+    return set[str]().union(*failing) - failing[0].intersection(*failing)
 
 
 def _attempt(iteration: Iteration, report: GateReport, *, first: bool) -> Attempt:

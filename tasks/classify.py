@@ -15,7 +15,7 @@ from buildloop.models import Frozen, Iteration, WorkspaceInfo
 from buildloop.report.views import error_summary, failure_mode
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
-from tasks.options import DURABLE, rename_task_run
+from tasks.options import DURABLE, tell
 
 
 class Classified(Frozen):
@@ -38,7 +38,7 @@ class ClassifyInput:
         return f"classify s{self.iteration.session} i{self.iteration.number}"
 
 
-@task(name="classify", task_run_name="{given.label}", tags=["buildloop"], **DURABLE)
+@task(name="classify", task_run_name="{given.label}", **DURABLE)
 def classify(key: str, given: ClassifyInput) -> Classified:
     """Writes `error-summary.json` and `failure-mode.json` as it goes."""
     run, now = RunDir(given.request.run_dir), datetime.now(UTC)
@@ -53,7 +53,7 @@ def classify(key: str, given: ClassifyInput) -> Classified:
         confidence=found.confidence,
         evidence=list(found.evidence[:3]),
     )
-    rename_task_run(f"{given.label}: {found.mode}")
+    tell(f"{given.label}: {found.mode}", "diagnosis", found.mode)
     return Classified(diagnosis=found, error_lines=tuple(summary["error_lines"]))
 
 

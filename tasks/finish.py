@@ -16,7 +16,7 @@ from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 from buildloop.workspace.worktree import release
 from tasks.artifacts import publish
-from tasks.options import rename_task_run
+from tasks.options import tell
 from tasks.record import write_views
 
 
@@ -26,7 +26,7 @@ class FinishInput:
     stop: Stop
 
 
-@task(name="finish", task_run_name="finish", tags=["buildloop"])
+@task(name="finish", task_run_name="finish")
 def finish(given: FinishInput) -> BuildResult:
     """Not kept as a result: a run that stopped may be resumed and end differently."""
     state, stop = given.state, given.stop
@@ -57,5 +57,5 @@ def finish(given: FinishInput) -> BuildResult:
         publish(run, state.request, state.iterations, state.workspace.branch, result)
     commits = sum(1 for one in state.iterations if one.agent and one.agent.checkpoint.changed)
     run.events.emit("loop.completed", reason=stop.reason, iterations=state.number, commits=commits)
-    rename_task_run(f"finish: {stop.reason}")
+    tell(f"finish: {stop.reason}", stop.reason)
     return result

@@ -13,7 +13,7 @@ from buildloop.models import GateReport, Verdict, WorkspaceInfo
 from buildloop.request import BuildRequest
 from buildloop.workspace.checkpoint import settle_after_gate
 from buildloop.workspace.worktree import reopen
-from tasks.options import DURABLE, attempt_number, attempts_left, rename_task_run
+from tasks.options import DURABLE, attempt_number, attempts_left, tell
 from tasks.surroundings import surroundings
 
 
@@ -37,7 +37,7 @@ class GateInput:
         return f"{self.step} s{self.session} i{self.number}" if self.number else f"{self.step} baseline"
 
 
-@task(name="gate", task_run_name="{given.label}", tags=["buildloop", "gate"], **DURABLE)
+@task(name="gate", task_run_name="{given.label}", **DURABLE)
 def gate(key: str, given: GateInput) -> GateReport:
     """Run the commands. Where the policy allows reruns of a red gate, ask Prefect for one."""
     here = surroundings(given.request, given.workspace, given.environment)
@@ -53,7 +53,7 @@ def gate(key: str, given: GateInput) -> GateReport:
     )
     report = run_gate(given.commands, setup, given.tree, name=given.step)
     settle_after_gate(given.workspace, here.run.exclude_file)
-    rename_task_run(f"{given.label}: {report.in_words}")
+    tell(f"{given.label}: {report.in_words}", "gate", report.verdict)
     if report.verdict is Verdict.COULD_NOT_RUN and given.must_run:
         raise GateUnavailable(report.explanation)
     if not report.passed and attempts_left():

@@ -17,7 +17,7 @@ from buildloop.prompt.sections import Prompt
 from buildloop.request import BuildRequest
 from buildloop.workspace.checkpoint import Step, make_checkpoint
 from buildloop.workspace.worktree import reopen
-from tasks.options import DURABLE, attempt_number, attempts_left, next_delay, rename_task_run
+from tasks.options import DURABLE, attempt_number, attempts_left, next_delay, tell
 from tasks.surroundings import Surroundings, surroundings
 
 
@@ -39,7 +39,7 @@ class IterateInput:
         return f"iterate s{self.session} i{self.number}"
 
 
-@task(name="iterate", task_run_name="{given.label}", tags=["buildloop", "agent"], **DURABLE)
+@task(name="iterate", task_run_name="{given.label}", **DURABLE)
 def iterate(key: str, given: IterateInput) -> AgentRun:
     """Finished calls are never paid twice: a reply that is on disk is taken from there."""
     here = surroundings(given.request, given.workspace, given.environment)
@@ -59,7 +59,11 @@ def iterate(key: str, given: IterateInput) -> AgentRun:
     if reply.outcome is AgentOutcome.OK and not checkpoint.changed:
         reply = reply.model_copy(update={"outcome": AgentOutcome.NO_CHANGE})
     changed = f"{len(checkpoint.files)} files" if checkpoint.changed else "nothing changed"
-    rename_task_run(f"{given.label}: {changed}" + ("" if reply.outcome == "ok" else f", {reply.outcome}"))
+    tell(
+        f"{given.label}: {changed}" + ("" if reply.outcome == "ok" else f", {reply.outcome}"),
+        "agent",
+        reply.outcome,
+    )
     return AgentRun(reply=reply, checkpoint=checkpoint)
 
 

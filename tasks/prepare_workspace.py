@@ -9,10 +9,10 @@ from buildloop.process import sweep
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
 from buildloop.workspace.worktree import prepare_worktree
-from tasks.options import DURABLE
+from tasks.options import DURABLE, tell
 
 
-@task(name="prepare_workspace", task_run_name="prepare workspace", tags=["buildloop"], **DURABLE)
+@task(name="prepare_workspace", task_run_name="prepare workspace", **DURABLE)
 def prepare_workspace(key: str, request: BuildRequest) -> WorkspaceInfo:
     """A worktree on the run's own branch. The user's checkout, index and stash stay as they are."""
     run = RunDir(request.run_dir)
@@ -27,10 +27,11 @@ def prepare_workspace(key: str, request: BuildRequest) -> WorkspaceInfo:
         max_iterations=request.max_iterations,
         max_restarts=request.max_restarts,
     )
+    tell("prepare workspace", "workspace")
     return workspace
 
 
-@task(name="take_over", task_run_name="take over", tags=["buildloop"])
+@task(name="take_over", task_run_name="take over")
 def take_over(request: BuildRequest) -> list[int]:
     """End whatever an earlier, killed process of this run left behind. Runs first, every time."""
     return sweep(str(request.run_id))

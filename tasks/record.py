@@ -12,10 +12,10 @@ from buildloop.report.views import progress_text, state_file, timestamp
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 from tasks.artifacts import publish
-from tasks.options import DURABLE
+from tasks.options import DURABLE, tell
 
 
-@task(name="record", task_run_name="record s{state.session} i{state.number}", tags=["buildloop"], **DURABLE)
+@task(name="record", task_run_name="record s{state.session} i{state.number}", **DURABLE)
 def record(key: str, state: LoopState) -> int:
     """The number of the iteration that was written down."""
     run, now = RunDir(state.request.run_dir), datetime.now(UTC)
@@ -23,6 +23,7 @@ def record(key: str, state: LoopState) -> int:
     write_views(run, state, "running", now)
     _emit(run, state)
     publish(run, state.request, list(state.iterations), state.workspace.branch, None)
+    tell(f"record s{state.session} i{state.number}", "record")
     return state.number
 
 

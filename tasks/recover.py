@@ -13,7 +13,7 @@ from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
 from buildloop.workspace.checkpoint import Step, go_back
 from buildloop.workspace.worktree import put_back
-from tasks.options import DURABLE, rename_task_run
+from tasks.options import DURABLE, tell
 from tasks.surroundings import surroundings
 
 
@@ -40,7 +40,7 @@ class RecoverInput:
         return f"recover s{self.session} i{self.number}"
 
 
-@task(name="recover", task_run_name="{given.label}", tags=["buildloop"], **DURABLE)
+@task(name="recover", task_run_name="{given.label}", **DURABLE)
 def recover(key: str, given: RecoverInput) -> Recovery:
     recovery = _act(given)
     RunDir(given.request.run_dir).events.emit(
@@ -50,7 +50,7 @@ def recover(key: str, given: RecoverInput) -> Recovery:
         action=given.strategy.action,
         outcome=recovery.outcome,
     )
-    rename_task_run(f"{given.label}: {given.strategy.action}")
+    tell(f"{given.label}: {given.strategy.action}", "recovery", given.strategy.action)
     return recovery
 
 

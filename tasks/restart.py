@@ -13,7 +13,7 @@ from buildloop.files import write_atomic
 from buildloop.models import ContextSummary
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
-from tasks.options import DURABLE
+from tasks.options import DURABLE, tell
 
 ARCHIVED = ("progress.md", "error-summary.json", "failure-mode.json", "context-summary.md", "loop-state.md")
 
@@ -34,7 +34,7 @@ class RestartInput:
         return f"restart s{self.session} → s{self.session + 1}"
 
 
-@task(name="restart", task_run_name="{given.label}", tags=["buildloop"], **DURABLE)
+@task(name="restart", task_run_name="{given.label}", **DURABLE)
 def restart(key: str, given: RestartInput) -> ContextSummary:
     run = RunDir(given.request.run_dir)
     summary = ContextSummary(
@@ -55,6 +55,7 @@ def restart(key: str, given: RestartInput) -> ContextSummary:
     run.events.emit(
         "loop.context_exhaustion_restart", restart=given.session, prev_iteration=given.number, iteration=0
     )
+    tell(given.label, "restart")
     return summary
 
 

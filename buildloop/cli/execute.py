@@ -14,7 +14,7 @@ from rich.console import Console
 
 from buildloop.cli.display import Display
 from buildloop.cli.output import print_json
-from buildloop.cli.prefect_api import PrefectApi, prefect_api
+from buildloop.cli.prefect_api import PrefectApi, start_prefect
 from buildloop.errors import BuildloopError
 from buildloop.files import write_atomic
 from buildloop.models import BuildResult, StopReason
@@ -30,15 +30,15 @@ def execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: 
     with run_lock(run.path):
         pass  # a second writer is refused before a server is started for it
     try:
-        with _interruptible(), prefect_api(Path(request.state_dir), verbose=verbose) as starting:
-            with Display(run.path / "events.jsonl", console, request.max_iterations) as display:
-                display.say("starting Prefect")
-                from flows.build_loop import build_loop
+        with _interruptible(), Display(run.path / "events.jsonl", console, request.max_iterations) as display:
+            display.say("starting Prefect")
+            starting = start_prefect(Path(request.state_dir), verbose=verbose)
+            from flows.build_loop import build_loop
 
-                api = starting.wait()
-                _announce(console, request, api)
-                state = build_loop(request, return_state=True)
-            outcome: Any = state.result(raise_on_failure=False)
+            api = starting.wait()
+            _announce(console, request, api)
+            state = build_loop(request, return_state=True)
+        outcome: Any = state.result(raise_on_failure=False)
     except KeyboardInterrupt:
         outcome = _cancelled(run)
     result = _as_result(outcome, run)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import json
 import os
@@ -12,7 +11,7 @@ import time
 import tomllib
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,22 +58,23 @@ def configured_url(environment: Mapping[str, str]) -> str | None:
     return url if isinstance(url, str) else None
 
 
-@contextlib.contextmanager
-def prefect_api(state_dir: Path, *, verbose: bool = False, port: int = 0) -> Iterator[Starting]:
-    """Prepare this process for Prefect. Import Prefect only inside: it reads its settings at import."""
+def start_prefect(state_dir: Path, *, verbose: bool = False, port: int = 0) -> Starting:
+    """Prepare this process for Prefect. Import Prefect only afterwards: it reads its settings at import.
+
+    An embedded server stays until this process ends: Prefect delivers its last logs and events at exit.
+    """
     os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
     if not verbose:
         os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
     if url := configured_url(os.environ):
         _require_answer(url)
         os.environ["PREFECT_API_URL"] = url
-        yield Starting(PrefectApi(url, embedded=False))
-        return
+        return Starting(PrefectApi(url, embedded=False))
     folder = state_dir / "prefect"
     folder.mkdir(parents=True, exist_ok=True)
     os.environ.update({"PREFECT_HOME": str(folder), EMBEDDED_FLAG: "1"})
-    with _client_lock(folder):
-        yield Starting(None, folder, port)
+    _hold_client_lock(folder)
+    return Starting(None, folder, port)
 
 
 class Starting:
@@ -92,15 +92,9 @@ class Starting:
         return self._api
 
 
-@contextlib.contextmanager
-def _client_lock(folder: Path) -> Iterator[None]:
-    """Keeps the embedded server alive. Waits for one that is just going away."""
-    descriptor = os.open(folder / "clients.lock", os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
-        yield
-    finally:
-        os.close(descriptor)
+def _hold_client_lock(folder: Path) -> None:
+    """Keeps the embedded server alive as long as this process. Waits for one that is just going away."""
+    fcntl.flock(os.open(folder / "clients.lock", os.O_RDWR | os.O_CREAT, 0o644), fcntl.LOCK_SH)
 
 
 def _start_unless_running(folder: Path, port: int) -> subprocess.Popen[bytes] | None:

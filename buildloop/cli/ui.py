@@ -8,22 +8,20 @@ from pathlib import Path
 
 from buildloop.cli.output import console
 from buildloop.cli.paths import state_folder
-from buildloop.cli.prefect_api import prefect_api
+from buildloop.cli.prefect_api import start_prefect
 
 
 def serve_ui(port: int, state_dir: Path | None) -> int:
     screen, ended = console(), threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
-    with prefect_api(state_folder(state_dir), port=port) as starting:
-        screen.print("starting the Prefect server …")
-        api = starting.wait()
-        screen.print(f"Prefect UI: {api.ui}", markup=False)
-        if not api.embedded:
-            screen.print(
-                "this is the server of PREFECT_API_URL; it is not ours to start or stop", markup=False
-            )
-            return 0
-        screen.print("Ctrl-C ends it")
-        ended.wait()
+    starting = start_prefect(state_folder(state_dir), port=port)
+    screen.print("starting the Prefect server …")
+    api = starting.wait()
+    screen.print(f"Prefect UI: {api.ui}", markup=False)
+    if not api.embedded:
+        screen.print("it belongs to PREFECT_API_URL, so it is not ours to start or stop", markup=False)
+        return 0
+    screen.print("Ctrl-C ends it")
+    ended.wait()
     return 0

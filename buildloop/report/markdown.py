@@ -20,7 +20,7 @@ def run_report(
         _outcome(iterations, result),
         f"## Goal\n\n{quoted(request.goal)}",
     ]
-    if result is not None:
+    if result is not None and iterations:
         parts.append(_proof(iterations, branch, result))
     parts.append(f"## Iterations\n\n{iteration_table(iterations)}")
     if story := "\n".join(_diagnosis_line(one) for one in iterations if one.diagnosis):

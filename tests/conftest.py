@@ -1,0 +1,75 @@
+"""Shared by all tests: a sample repository, a request, and one Prefect server for those that need one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from buildloop.request import BuildRequest, new_run_id
+from tests.support.repos import GREEN, make_repo
+
+os.environ["DO_NOT_TRACK"] = "1"
+for name in [name for name in os.environ if name.startswith(("BUILDLOOP_", "PREFECT_", "GIT_"))]:
+    del os.environ[name]
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the user's own configuration leaks in, nothing of ours leaks out."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / ".gitconfig"))
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """A repository with a bug: `add` subtracts, and its one test says so."""
+    return make_repo(tmp_path / "repo", GREEN | {"calc.py": "def add(a, b):\n    return a - b\n"})
+
+
+@pytest.fixture
+def request_for(tmp_path: Path) -> Callable[..., BuildRequest]:
+    """Makes valid requests; keyword arguments replace single fields."""
+
+    def make(repo: Path, **changes: object) -> BuildRequest:
+        fields: dict[str, object] = {
+            "goal": "make the tests pass",
+            "repo": str(repo),
+            "test": ("python -m unittest -q",),
+            "agent_command": "true",
+            "state_dir": str(tmp_path / "state"),
+            "run_id": new_run_id(),
+            "retry_delay": 0,
+        }
+        return BuildRequest.model_validate({**fields, **changes})
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def prefect_server(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """One real server for the whole session: the one the product itself embeds."""
+    from buildloop.cli.prefect_api import start_prefect
+
+    os.environ["PREFECT_LOGGING_LEVEL"] = "ERROR"
+    api = start_prefect(tmp_path_factory.mktemp("prefect"), verbose=True).wait()
+    from prefect.context import refresh_global_settings_context
+
+    refresh_global_settings_context()
+    return api.url
+
+
+@pytest.fixture
+def buildloop(prefect_server: str) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """The command as a user types it, against the shared server."""
+    from tests.support.command import run_buildloop
+
+    def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+        return run_buildloop(*arguments, api_url=prefect_server, **options)
+
+    return run
