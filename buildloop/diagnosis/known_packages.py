@@ -29,6 +29,7 @@ GO_STANDARD = frozenset(
 )
 # Hosts that RFC 2606 reserves: no module can be fetched from them.
 RESERVED_HOSTS = frozenset({"example.com", "example.org", "example.net", "localhost"})
+FORGES = frozenset({"github.com", "gitlab.com", "bitbucket.org", "codeberg.org"})
 JVM_PLATFORM = frozenset({"java", "javax", "jdk", "sun", "javafx", "jakarta", "kotlin", "scala"})
 # Headers that projects also include in quotes although others provide them.
 C_WELL_KNOWN = frozenset(

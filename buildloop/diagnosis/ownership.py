@@ -15,7 +15,10 @@ FOREIGN = re.compile(
     r"site-packages|dist-packages|node_modules|\.pyenv|/usr/(?:local/)?(?:lib|share|include)|\.cargo/registry|rustlib|/gems/|pkg/mod|\.m2/"
     r"|\.gradle/|node:internal|/vendor/|\.rustup|\.nvm|hostedtoolcache|miniconda|\.venv/|/perl5?/|internal/modules"
 )
-PATH = re.compile(r"(?P<root>(?:[A-Za-z]:)?[/\\])?(?P<inner>[\w.@+-]+(?:[/\\][\w.@+-]+)*)\.(?:\w{1,5})\b")
+SOURCE = "py|pyi|[cm]?jsx?|[cm]?tsx?|vue|svelte|go|rs|rb|java|kts?|scala|groovy|cs|fs|swift|dart|php|p[lm]|t|lua|hs|exs?|[ch](?:pp|c|xx|h)?|sh|bats|r|R|jl"
+PATH = re.compile(
+    rf"(?P<root>(?:[A-Za-z]:)?[/\\])?(?P<inner>[\w.@+-]+(?:[/\\][\w.@+-]+)*)\.(?:{SOURCE})\b(?!\.\w)"
+)
 JVM_SOURCE = re.compile(r"src/\w+/(?:java|kotlin|scala|groovy)/(?P<package>\w+/\w+)")
 DECLARED = (
     re.compile(r"^(?:ok|FAIL|---|\?)\s+(?P<name>[\w.-]+/[\w./-]+)(?:\s|$)"),
@@ -97,6 +100,9 @@ def _python(signal: Signal, own: Collection[str]) -> bool:
     return bool(dotted) or top in known.HOUSEHOLD_NAMES
 
 
+NODE_PATH = re.compile(r"[./~#]|@/|file:|src/|<rootDir>|virtual:|[A-Za-z]:[/\\]")
+
+
 def _node(signal: Signal, own: Collection[str]) -> bool:
     subject = signal.subject
     if "node_modules/" in subject:
@@ -140,9 +146,15 @@ def _go(signal: Signal, own: Collection[str]) -> bool:
     host = subject.split("/")[0]
     if "/internal/" in subject or subject.startswith("internal/") or host in known.RESERVED_HOSTS:
         return True  # only the module that holds an internal package may import it
-    if any("/" in name and (subject + "/").startswith(name.rstrip("/") + "/") for name in own):
+    if _go_module(subject) in {_go_module(name) for name in own if "/" in name}:
         return True
     return "." not in host and host not in known.GO_STANDARD
+
+
+def _go_module(package: str) -> str:
+    """Forges hold a module per owner and repository; other hosts usually per first folder."""
+    parts = package.split("/")
+    return "/".join(parts[: 3 if parts[0] in known.FORGES else 2])
 
 
 def _jvm(signal: Signal, own: Collection[str]) -> bool:

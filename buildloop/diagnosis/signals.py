@@ -18,7 +18,13 @@ from buildloop.diagnosis.signs.sign import Sign, indexed
 
 Rows = Sequence[tuple[tuple[str, ...], Sign]]
 FAMILIES = (agents, python, node, native, jvm, scripting, system)
-PORT_TAKEN = ("EADDRINUSE", "ddress already in use", "AddrInUse", "WinError 10048", "port is already allocated")
+PORT_TAKEN = (
+    "EADDRINUSE",
+    "ddress already in use",
+    "AddrInUse",
+    "WinError 10048",
+    "port is already allocated",
+)
 STARTS_PROCESS = re.compile(
     r"subprocess|_execute_child|Popen|popen|os\.exec|in `spawn'|in [`'](?:Kernel#)?(?:`|system|exec|spawn)'|Open3"
 )
@@ -30,6 +36,7 @@ DETAILS: dict[str, tuple[tuple[re.Pattern[str], bool], ...]] = {
         (re.compile(r'#\s*(?:include|import)\s*"'), True),
         (re.compile(r"#\s*(?:include|import)\s*<"), False),
     ),
+    "node": ((re.compile(r"^- .*node_modules/"), False), (re.compile(r"^- /"), True)),
     "rust": (
         (re.compile(r"\^ (?:no `[^`]+` in|could not find `[^`]+` in `)"), True),
         (re.compile(r"unlinked crate|undeclared crate|missing crate|cargo add|extern crate"), False),
@@ -37,6 +44,7 @@ DETAILS: dict[str, tuple[tuple[re.Pattern[str], bool], ...]] = {
 }
 DETAIL_WITHIN = 8
 FRAMES_KEPT = 80
+SUBJECTS_KEPT = 20
 MAX_SIGNALS = 200
 # Clean-up that follows the end of a failed build is short.
 NEAR_THE_END = 60
@@ -67,10 +75,12 @@ class Scanner:
         self._last_result = 0
         self._found: dict[Signal, int] = {}
         self._open: Signal | None = None
+        self._open_at = 0
         self._details_until = 0
         self._frames_until = 0
         self._around: deque[str] = deque(maxlen=FRAMES_KEPT)
         self._own: set[str] = set()
+        self._subjects: deque[str] = deque(maxlen=SUBJECTS_KEPT)
         self._outcomes = Outcomes()
 
     def feed(self, line: str) -> None:
@@ -78,7 +88,7 @@ class Scanner:
         if self._outcomes.feed(line):
             self._last_result = self._count
         if self._count <= self._frames_until:
-            self._own |= names_in(line)
+            self._own |= names_in(self._without_subjects(line))
         else:
             self._around.append(line)
         if self._open:
@@ -99,17 +109,24 @@ class Scanner:
     def _note(self, signal: Signal) -> None:
         if signal.kind is SignalKind.MISSING:
             signal = _with_surroundings(signal, self._around)
-            self._own.update(*map(names_in, self._around))
+            self._subjects.append(signal.subject)
+            self._own.update(*(names_in(self._without_subjects(line)) for line in self._around))
             self._around.clear()
             self._frames_until = self._count + FRAMES_KEPT
-        self._open = signal
+        self._open, self._open_at = signal, self._count
         self._details_until = self._count + DETAIL_WITHIN
+
+    def _without_subjects(self, line: str) -> str:
+        """To be looked for makes nobody a part of the project."""
+        for subject in self._subjects:
+            line = line.replace(subject, "")
+        return line
 
     def _close(self) -> None:
         """Keeps the newest: what stopped a build is said last."""
         if self._open:
             self._found.pop(self._open, None)
-            self._found[self._open] = self._count
+            self._found[self._open] = self._open_at
             if len(self._found) > MAX_SIGNALS:
                 self._found.pop(next(iter(self._found)))
         self._open = None

@@ -16,7 +16,8 @@ LEAD = re.compile(
     r"|\d+ error(?: |$)(?=\S+ )|(?:error|Error|ERROR|fatal|FATAL|Fatal|fatal error|Caused by|cause|Reason|Exception during run|Uncaught|thrown"
     r"|CMake Error|Failure|failure|panic|warning: build failed|ValueError|RuntimeError|Traceback|Original error"
     r"|unhandled|Unhandled \w+|Exception in thread \"[^\"]*\"|X \[ERROR\]|✘ \[ERROR\]):?\s+(?=\S)"
-    r"|(?:[A-Za-z]:)?[\w./@+~<>$\\-]*\.[A-Za-z]\w{0,9}(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\)|:\[\d+,\d+\])(?:: in [^:]+)?:?\s+-?\s*"
+    r"|(?:[A-Za-z]:)?[\w./@+~<>$\\-]*\.[A-Za-z]\w{0,9}(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\)|:\[\d+,\d+\])(?:: in [^:]+|:in [`'][^']*')?:?\s+-?\s*"
+    r"|\S+\.\w+proj(?:\(\d+,\d+\))?\s?:\s+|<internal:[^>]*>:\d+:in [`'][^']*':\s+|bundler: (?=failed to load command)"
     r"|In file included from \S+\s*|go: (?=\S)|\(node:\d+\) |\[\w[\w/-]*\] (?=\w+Error: )"
 )
 MAX_LEADS = 8

@@ -7,7 +7,7 @@ from buildloop.diagnosis.signs.sign import install, missing
 SIGNS = (
     *missing(
         "python",
-        r"(?:ModuleNotFoundError: |ImportError: )?No module named ['\"]?(?P<subject>[\w.]+)",
+        r"(?:ModuleNotFoundError: |ImportError: |\S*python[\w.]*: (?:Error while finding module specification for \S+ \()?)?No module named ['\"]?(?P<subject>[\w.]+)",
         r"(?:ModuleNotFoundError|ImportError): (?:Unable to import|Missing optional dependency|Could not import) "
         r"['\"]?(?P<subject>[\w.]+)",
         r"Cannot find implementation or library stub for module named ['\"](?P<subject>[\w.]+)",
@@ -40,7 +40,9 @@ SIGNS = (
         r"No interpreter found for ",
         r"The lockfile at `uv\.lock` needs to be updated",
         r"Unable to find lockfile at `uv\.lock`",
-        r"Failed to (?:download|fetch|build) [`:]",
+        r"Failed to (?:download|fetch|build)(?::| `)",
+        r"The currently activated Python version [\w.]+ is not supported by the project",
+        r"Current Python version \([\w.]+\) is not allowed by the project",
         r"Because .* depends on .*, version solving failed",
         r"Because .* (?:doesn't match any versions|requires|depends on) .*\bversion solving failed",
         r"version solving failed\.",

@@ -89,7 +89,7 @@ SIGNS = (
     ),
     *install(
         "other",
-        r"there is no package called [‘'`\"]",
+        r"(?:Error in .* : )?there is no package called [‘'`\"]",
         r"dependenc(?:y|ies) [‘'`].*[’'`](?:, [‘'`].*)? (?:is|are) not available for package",
         r"ERROR: dependenc(?:y|ies) .* not available for package",
         r"package [‘'`]\S+[’'`] (?:is not available|requires R|required by [‘'`]\S+[’'`] could not be found|was built (?:under|before) R)",
