@@ -27,11 +27,11 @@ class Family(Enum):
 
 TOOLS: Mapping[Family, str] = {
     Family.TESTS: "pytest unittest jest vitest mocha playwright tap cargo-test go-test surefire gradle-test junit rspec "
-    "minitest phpunit perl dotnet-test ctest exunit scalatest munit dart hspec ava node:test robot bazel deno karma busted",
+    "minitest phpunit perl dotnet-test ctest exunit scalatest munit dart hspec ava node:test robot bazel deno karma busted doctest catch2 gtest xctest",
     Family.COMPILER: "tsc eslint mypy ruff rustc go gcc msvc ld javac cmake make prettier black isort rustfmt rubocop psalm "
-    "ktlint hadolint markdownlint luacheck biome lint shellcheck phpstan elm webpack esbuild vite dotnet gradle maven",
+    "ktlint hadolint markdownlint luacheck biome lint shellcheck phpstan elm webpack esbuild vite dotnet gradle maven terraform compiler",
     Family.PACKAGES: "npm pnpm yarn bun pip uv poetry pipenv pdm conda cargo apt apk dnf brew bundler gem composer cocoapods "
-    "cpan hex docker git",
+    "cpan hex docker git nuget",
     Family.AGENT: "claude codex gemini aider",
 }
 FAMILY_OF = {

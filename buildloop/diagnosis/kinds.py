@@ -181,6 +181,8 @@ WORDS: dict[Kind, tuple[str, ...]] = {
     ),
     Kind.MISSING: (
         r"modulenotfounderror",
+        r"could not resolve (?:all |dependencies)",
+        r"could not (?:find|resolve) [\w.-]+:[\w.-]+:",
         r"no module named",
         r"cannot find (?:module|package|crate)",
         r"module not found",
@@ -243,6 +245,8 @@ WORDS: dict[Kind, tuple[str, ...]] = {
     ),
     Kind.UNDEFINED: (
         r"is not defined",
+        r"does not exist in the (?:current context|namespace)",
+        r"type or namespace name",
         r"undefined (?:name|variable|reference|method|local variable|symbol|function|identifier|property|constant|index)",
         r"nameerror",
         r"referenceerror",

@@ -20,7 +20,7 @@ JASMINE = re.compile(r"(?P<total>\d+) specs?, (?P<failed>\d+) failures?(?:, (?P<
 KARMA_FAILED = re.compile(r"(?P<browser>\S.*?) (?P<name>.*) FAILED$")
 HOOK = re.compile(r'\s+\d+\) "(?:before|after) (?:all|each)" hook')
 END = re.compile(
-    r"\s*(?:\d+ (?:passing|failing|pending|failed|flaky|passed|skipped)\b|\d+ specs?, \d+ fail|npm |error Command)"
+    r"\s*(?:\d+ (?:passing|failing|pending|failed|flaky|passed|skipped)\b|\d+ specs?, \d+ fail|npm |error Command|\([A-Z]\w+\)$)"
 )
 NOISE = re.compile(r"\s*(?:at |\d+ \||> \d+ \||\| +\^|attachment #|Error Context:|─+$|$)")
 

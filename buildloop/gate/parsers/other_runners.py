@@ -92,10 +92,10 @@ TALLIES: tuple[re.Pattern[str], ...] = (
         r"\s*Executed (?P<run>\d+) tests?, with (?:\d+ tests? skipped and )?(?P<failed>\d+) failures?"
     ),
     re.compile(r"(?P<passed>\d+) passed; (?P<failed>\d+) failed; \d+ disabled"),
-    re.compile(r"(?P<run>\d+) examples, (?P<failed>\d+) failures$"),
     re.compile(rf"{BROWSER}.*Executed (?P<run>\d+) of (?P=run).*\((?P<failed>\d+) FAILED\)"),
 )
 SUCCEEDED = re.compile(r"\[ +OK +\]")
+ASIDE = re.compile(r"\s*(?:at |code:|stacktrace:|[\w./-]+\.\w+:\d+(?::\d+)?$)")
 MAX_BLOCK = 60
 
 
@@ -123,14 +123,11 @@ def _read(lines: Lines, shape: Shape) -> Iterator[Sighting]:
 
 def _finding(block: Lines, head: re.Match[str], shape: Shape) -> Finding:
     said = [text for text in block[1:] if text.strip()]
-    frame = innermost(_frames(said)) or innermost(_frames(block[:1]))
+    stack = next((i for i, text in enumerate(said) if text.strip() == "stacktrace:"), 0)
+    frame = innermost(_frames(said[stack:])) or innermost(_frames(block))
     facts = {m["name"].strip().lower(): m["value"].strip() for text in said if (m := FACT.match(text))}
     place = next((text for text in said if frame and frame.file in text and str(frame.line) in text), "")
-    telling = [
-        text
-        for text in said
-        if text != place and not text.lstrip().startswith(("at ", "code:", "stacktrace:"))
-    ]
+    telling = [text for text in said if text != place and not ASIDE.match(text)]
     hung = "imed out" in block[0]
     return Finding(
         message=(block[0] if hung else (telling or said or [block[0]])[0]).strip(),
