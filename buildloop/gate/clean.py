@@ -21,7 +21,7 @@ MARKERS = re.compile(r"(?:travis_(?:fold|time):|section_(?:start|end):\d)[^ ]*")
 # unmistakable, `web | ` or `12:00:00 ` may also be what the program itself prints.
 PREFIXES: tuple[tuple[re.Pattern[str], float], ...] = (
     (re.compile(rf"[^\t]{{1,200}}\t[^\t]{{1,200}}\t(?=\ufeff?{STAMP})"), 0.0),
-    (re.compile(rf"\ufeff?{STAMP} (?:\d\d[OE][+ ]?)?"), 0.0),
+    (re.compile(rf"\ufeff?{STAMP}(?: (?:\d\d[OE][+ ]?)?|$)"), 0.0),
     (re.compile(rf"\[{STAMP}\] ?"), 0.0),
     (re.compile(r"\[\d\d:\d\d:\d\d\][EWFi]?\s?:\s+(?:\[[^\]]{1,80}\]\s)?"), 0.0),
     (re.compile(r"#\d{1,4} \d{1,5}\.\d{1,3} "), 0.0),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from buildloop.diagnosis.model import Finding
 
@@ -25,21 +25,20 @@ BOILERPLATE = re.compile(
 def choose_lines(findings: Sequence[Finding]) -> tuple[str, ...]:
     """At most 20 of the log's own lines, most useful first, none twice."""
     chosen: dict[str, str] = {}
-    for line in _by_worth(findings):
+    shares = [FIRST_SHARE, *(OTHER_SHARE for _ in findings[1:])]
+    for finding, share in zip(findings, shares, strict=True):
+        _take(chosen, finding.lines, share)
+    for finding in findings:
+        _take(chosen, finding.lines, MAX_ERROR_LINES)
+    return tuple(chosen.values())[:MAX_ERROR_LINES]
+
+
+def _take(chosen: dict[str, str], lines: Sequence[str], share: int) -> None:
+    """Adds up to `share` lines that are not there yet; what differs only in blanks is the same line."""
+    for line in lines:
         key = " ".join(line.split())
+        if share == 0 or len(chosen) >= MAX_ERROR_LINES:
+            return
         if key and key not in chosen and not BOILERPLATE.match(line):
             chosen[key] = line
-            if len(chosen) == MAX_ERROR_LINES:
-                break
-    return tuple(chosen.values())
-
-
-def _by_worth(findings: Sequence[Finding]) -> Iterator[str]:
-    if not findings:
-        return
-    yield from findings[0].lines[:FIRST_SHARE]
-    for finding in findings[1:]:
-        yield from finding.lines[:OTHER_SHARE]
-    yield from findings[0].lines[FIRST_SHARE:]
-    for finding in findings[1:]:
-        yield from finding.lines[OTHER_SHARE:]
+            share -= 1

@@ -91,6 +91,8 @@ PARSERS: tuple[ParserEntry, ...] = (
             "bundlers",
             "ERROR in |[ERROR]|error during build|Build failed|RollupError|Failed to compile|[vite]|[plugin",
         ),
+        ("xctest", "XCTAssert|Test Case '"),
+        ("terraform", "│ Error: |╷|Error: "),
         ("tsc", "error TS"),
         ("eslint", " error  | warning  |[Error/|✖ |  ✖|  ×"),
         ("mypy", ": error: | - error: "),

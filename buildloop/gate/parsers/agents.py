@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding
-from buildloop.gate.parsers.report import Lines, Sighting, ToolReport
+from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
 
 CODEX_BANNER = re.compile(r"OpenAI Codex v|codex_home|\{\"type\":\"thread\.started\"")
 CODEX_ERROR = re.compile(r"(?:ERROR|error|stream error): (?P<message>\S.*)")
@@ -63,7 +63,7 @@ def _sightings(lines: Lines, codex: bool) -> Iterator[Sighting]:
     for index, line in enumerate(lines):
         finding = _event(line) if line.startswith("{") else _spoken(lines, index, codex)
         if finding:
-            yield Sighting(finding, index, index + 1)
+            yield Sighting(finding, index, index + 1, Rank.AGENT)
 
 
 def _event(line: str) -> Finding | None:

@@ -44,7 +44,7 @@ def parse(lines: Lines) -> ToolReport:
         and (m := FAILED.match(line) or NEXTEST.match(line))
         and not _told(m["test"], told)
     ]
-    return ToolReport((*panics, *silent), _counts(lines), unique([*failed, *nextest]))
+    return ToolReport((*panics, *silent), _counts(lines), unique(nextest or failed))
 
 
 def _told(test: str, told: set[str | None]) -> bool:
@@ -119,12 +119,13 @@ def _overflows(lines: Lines) -> Iterator[Sighting]:
 
 
 def _counts(lines: Lines) -> TestCounts | None:
-    found = []
+    """nextest runs every test in a process of its own, whose `test result` must not be counted again."""
+    plain, nextest = [], []
     for line in lines:
         if "test result: " in line and (match := RESULT.match(line)):
-            found.append(tally(int(match[1]), int(match[2]), int(match[3])))
-        elif " tests run: " in line and (match := NEXTEST_SUMMARY.match(line)):
+            plain.append(tally(int(match[1]), int(match[2]), int(match[3])))
+        elif " run: " in line and (match := NEXTEST_SUMMARY.match(line)):
             skipped = re.search(r"(\d+) skipped", match["rest"])
             run, passed = int(match["run"]), int(match["passed"])
-            found.append(tally(passed, run - passed, int(skipped[1]) if skipped else 0))
-    return added(found)
+            nextest.append(tally(passed, run - passed, int(skipped[1]) if skipped else 0))
+    return added(nextest or plain)

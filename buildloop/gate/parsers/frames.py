@@ -49,8 +49,9 @@ def innermost(frames: Iterable[Frame]) -> Frame | None:
     return next((frame for frame in listed if not is_foreign(frame.file)), listed[0] if listed else None)
 
 
+BUNDLED = re.compile(r"webpack(?:-internal)?://[^/]*/(?:\./)?")
+
+
 def tidy(file: str) -> str:
     """A path as a person would write it: no `file://`, no leading `./`."""
-    for prefix in ("file://", "./", "webpack-internal:///", "app//"):
-        file = file.removeprefix(prefix)
-    return file
+    return BUNDLED.sub("", file, count=1).removeprefix("file://").removeprefix("app//").removeprefix("./")

@@ -35,18 +35,19 @@ CROSSED = re.compile(r"\s*[✖✗✘×❌⨯]\s+(?P<message>\S.*)$")
 ECHO = re.compile(
     r"(?i:.*(?:exited? with (?:code|status|error|\d)|exit (?:code|status):? \d|returned (?:a )?non-zero|non-zero exit|command failed|build failed|tests? failed$|failed with exit|"
     r"process completed with|completed with errors|exiting with|aborting|error: test failed|failed! see above|some (?:checks|tests) failed|did not complete successfully|job failed|errors? generated|"
-    r"\d+ errors?(?: and| ,|,|\.|$)|found \d+ errors?|\d+ (?:failed|failing|failures?)\b|there (?:were|are) \d* ?(?:test )?(?:failures|errors|failing)))"
+    r"\d+ errors?(?: and| ,|,|\.|$)|found \d+ errors?|\d+ (?:failed|failing|failures?)\b|errors? found$|compilation failed|failed tests:|tests unsuccessful|there (?:were|are) \d* ?(?:test )?(?:failures|errors|failing)))"
 )
 HARMLESS = re.compile(
-    r"(?i:.*(?:\b0 (?:errors?|failures?|failed|failing)\b|no errors?\b|errors?[:=] ?0\b|failures?[:=] ?0\b|failed[:=] ?0\b|\bpassed\b|without errors?|\bretrying\b|deprecat|^\s*warn|\[warn|warning:|npm warn|"
+    r"(?i:.*(?:\b0 (?:errors?|failures?|failed|failing)\b|no errors?\b|errors?[:=] ?0\b|failures?[:=] ?0\b|failed[:=] ?0\b|\bpassed\b|without errors?|total time:|\bretrying\b|deprecat|^\s*warn|\[warn|warning:|npm warn|"
     r"error[- ]handl|ignor(?:ed|ing)|--no-error|-Werror|errors? suppressed|(?:✓|✔|√|ok \d+|\bPASS\b)))"
 )
 ANYWHERE = re.compile(
     r"(?:File \"(?P<f1>[^\"]+)\", line (?P<l1>\d+)|(?P<f2>(?:[A-Za-z]:)?(?:file://)?[\w@./\\+~-]*[\w-]\.[A-Za-z]\w{0,7})(?::|\()(?P<l2>\d+)\b"
     r"|\b(?:in|on|at) (?P<f3>\S+\.\w{1,8}),?:? (?:on )?line (?P<l3>\d+)|(?P<f4>[\w./-]+\.\w{1,8}):? line (?P<l4>\d+))"
 )
+CARET = re.compile(r"\s*(?:\d*\s*[│|]\s*)?(?:\^+~*|~+\^+|─+\^|━+)(?:\s|$)")
 MAX_HINTS = 40
-LOOKAHEAD = 4
+LOOKAHEAD = 8
 
 
 def parse(lines: Lines) -> ToolReport:
@@ -72,13 +73,18 @@ def _hint(lines: Lines, index: int, line: str) -> Sighting | None:
     kind = told.groupdict().get("type")
     finding = Finding(
         message=told["message"].strip(),
-        tool="generic",
+        tool="compiler" if _shows_source(lines, index) and not kind else "generic",
         file=frame.file if frame else None,
         line=frame.line if frame else None,
         type=kind.replace("\\", ".").rpartition(".")[2] if kind else None,
         lines=unique([line, *_context(lines, index, frame)]),
     )
     return Sighting(finding, index, index + 1, Rank.CASCADE if echo else Rank.HINT)
+
+
+def _shows_source(lines: Lines, index: int) -> bool:
+    """A caret under a line of source: only compilers and checkers print that."""
+    return any(CARET.match(text) for text in lines[index + 1 : index + 1 + LOOKAHEAD])
 
 
 def _place(lines: Lines, index: int) -> Frame | None:

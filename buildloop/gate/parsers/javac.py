@@ -16,7 +16,7 @@ DIAGNOSTIC = re.compile(
 SCALA3 = re.compile(
     r"(?:\[error\] )?-- (?:\[(?P<type>E\d+)\] )?(?P<message>[\w ]*Error): (?P<file>\S+?):(?P<line>\d+):\d+"
 )
-FOLLOW = re.compile(r"(?:\[\w+\])?\s+(?:symbol|location|required|found|reason)\s*:")
+FOLLOW = re.compile(r"(?:\[\w+\])?\s+(?:\^|symbol|location|required|found|reason)\s*:")
 SAYS_ERROR = re.compile(r"\[(?:ERROR|error|javac|groovyc)\]|e: |error: ")
 
 

@@ -50,10 +50,10 @@ def _finding(block: Lines, title: str, file: str | None) -> Finding:
     expected, actual = js_stack.expectation(said)
     code = [line for line in block if js_stack.CODE_FRAME.match(line)][:1]
     facts = [line for line in said[1:] if js_stack.EXPECTATION.match(line)]
-    lines = [headline, block[0], *facts[:4], js_stack.place_line(block, frame), *code, *said[1:10]]
+    lines = [headline, *facts[:3], block[0], js_stack.place_line(block, frame), *code, *said[1:10]]
     return Finding(
         message=headline.strip(),
-        tool="jest",
+        tool="tsc" if "error TS" in headline else "jest",
         test=None if title.startswith(NOT_A_TEST) else title.replace(" › ", " "),
         file=frame.file if frame else file,
         line=frame.line if frame else None,

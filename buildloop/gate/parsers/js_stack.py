@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from buildloop.gate.parsers.frames import Frame, innermost, tidy
 
 FRAME = re.compile(
-    r"\s*(?:[❯>|#]\s*)?(?:at |❯ )(?:async )?(?:[^()\n]*\()?(?P<file>(?:file://|webpack:///)?[^\s():][^():]*):(?P<line>\d+):\d+\)?"
+    r"\s*(?:[❯>|#]\s*)?(?:at |❯ )(?:async )?(?:[^()\n]*\()?(?P<file>(?:file://|webpack(?:-internal)?://[^/\s]*/)?[^\s():][^():]*):(?P<line>\d+):\d+\)?"
 )
 HEADLINE = re.compile(
     r"[\s#|]*(?:\S+ \d+ms \W*)?(?:Uncaught |Unhandled |Exception during run: |thrown: |✖ |× |→ )*"

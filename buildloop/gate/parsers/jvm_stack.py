@@ -97,7 +97,7 @@ def parse(lines: Lines) -> ToolReport:
             end += 1
         finding = finding_of(lines[start:end], "java", None)
         if finding:
-            sightings.append(Sighting(finding, start, end, Rank.HINT))
+            sightings.append(Sighting(finding, start, end, Rank.TRACE))
         index = end
     return ToolReport(tuple(sightings))
 

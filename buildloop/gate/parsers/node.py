@@ -75,7 +75,7 @@ def _sighting(lines: Lines, head: int, end: int) -> Sighting:
         ),
         max(0, head - 4) if source else head,
         end,
-        Rank.HINT,
+        Rank.TRACE,
     )
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers import js_stack
-from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
+from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, tally, unique
 
 HEAD = re.compile(r"(?P<indent> {0,4})(?P<number>\d+)\) (?P<title>\S.*)$")
 PLAYWRIGHT = re.compile(r"(?:\[[\w -]+\] › )?(?P<file>\S+?):(?P<line>\d+):\d+ › (?P<name>.*?)[ ─]*$")
@@ -19,20 +20,22 @@ JASMINE = re.compile(r"(?P<total>\d+) specs?, (?P<failed>\d+) failures?(?:, (?P<
 KARMA_FAILED = re.compile(r"(?P<browser>\S.*?) (?P<name>.*) FAILED$")
 HOOK = re.compile(r'\s+\d+\) "(?:before|after) (?:all|each)" hook')
 END = re.compile(
-    r"\s*(?:\d+ (?:passing|failing|pending|failed|flaky|passed|skipped)\b|\d+ specs?, \d+ fail|npm |error Command)"
+    r"\s*(?:\d+ (?:passing|failing|pending|failed|flaky|passed|skipped)\b|\d+ specs?, \d+ fail|npm |error Command|\([A-Z]\w+\)$)"
 )
 NOISE = re.compile(r"\s*(?:at |\d+ \||> \d+ \||\| +\^|attachment #|Error Context:|─+$|$)")
 
 
 def parse(lines: Lines) -> ToolReport:
     blocks = list(_blocks(lines))
-    flaky = [
-        Sighting(Finding(line.strip(), "playwright", type="Retry", lines=(line,)), i, i + 1, Rank.HINT)
-        for i, line in enumerate(lines)
-        if FLAKY.match(line)
-    ]
+    flaky = [line for line in lines if FLAKY.match(line)]
+    blocks = [_with_note(block, flaky[:1]) for block in blocks]
     failing = [block.finding.test for block in blocks if block.finding.test]
-    return ToolReport((*blocks, *flaky), _counts(lines), unique(failing))
+    return ToolReport(tuple(blocks), _counts(lines), unique(failing))
+
+
+def _with_note(block: Sighting, note: list[str]) -> Sighting:
+    own = block.finding.lines
+    return replace(block, finding=replace(block.finding, lines=unique([*own[:3], *note, *own[3:]])))
 
 
 def _blocks(lines: Lines) -> Iterator[Sighting]:
@@ -73,7 +76,7 @@ def _block(lines: Lines, start: int, end: int) -> Iterator[Sighting]:
             test=placed["name"] if placed else title.rstrip(":"),
             file=frame.file if frame else None,
             line=frame.line if frame else None,
-            type=told["type"] if told else None,
+            type="AssertionError" if "expect(" in headline else told["type"] if told else None,
             expected=expected,
             actual=actual,
             lines=unique([*shown, js_stack.place_line(body, frame), *said[:10]]),

@@ -1,104 +1,136 @@
-"""Runners of smaller worlds: ExUnit, ScalaTest, XCTest, dart, hspec, ava, bazel, robot, deno."""
+"""Runners of smaller worlds whose failures are a head line and a block: ExUnit, ScalaTest, dart, hspec, ava, …"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from buildloop.diagnosis.model import Finding
+from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers.frames import Frame, innermost, tidy
-from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, unique
+from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, tally, unique
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """A failure that begins with `head` and goes on until `end`, a blank line where `blank_ends`."""
+class Shape(NamedTuple):
+    """A failure begins with a line like `head` and ends before one like `end`; `needs` is elsewhere in the log."""
 
     tool: str
+    needs: str
     head: re.Pattern[str]
     end: re.Pattern[str]
-    blank_ends: bool = False
-    rank: Rank = Rank.CAUSE
 
 
+BROWSER = r"(?:Chrome|Firefox|Safari|Edge|Chromium|Electron|PhantomJS|HeadlessChrome)"
 SHAPES: tuple[Shape, ...] = tuple(
-    Shape(tool, re.compile(head), re.compile(end), blank_ends)
-    for tool, head, end, blank_ends in (
+    Shape(tool, needs, re.compile(head), re.compile(end))
+    for tool, needs, head, end in (
         (
             "exunit",
+            "Finished in ",
             r"\s{1,4}\d+\) (?:test|property|doctest) (?P<test>.*) \([\w.]+\)$",
-            r"\s{1,4}\d+\) |Finished in |\s*$",
-            False,
+            r"\s{1,4}\d+\) |Finished in ",
         ),
         (
             "scalatest",
+            "*** FAILED ***",
             r"(?:\[info\]\s*)?\s*- (?P<test>.*) \*\*\* FAILED \*\*\*(?: \(.*\))?$",
-            r"(?:\[info\]\s*)?\s*- |.*\bRun completed|\[info\] \w+:$",
-            False,
+            r"(?:\[info\]\s*)?\s*- |.*Run completed|\[info\] \w+:$",
         ),
-        ("munit", r"==> X (?P<test>\S+)\s+[\d.]+s\s*(?P<message>.*)$", r"==> |.*Test \S+ |\s*$", True),
-        ("dart", r"\d\d:\d\d \+\d+(?: ~\d+)? -\d+: (?P<test>.*) \[E\]$", r"\d\d:\d\d \+\d+", False),
+        (
+            "munit",
+            "==> X ",
+            r"==> X (?P<test>\S+)\s+[\d.]+s\s*(?P<message>.*)$",
+            r"==> |.*Test \S+ |\[error\] Failed",
+        ),
+        ("dart", " [E]", r"\d\d:\d\d \+\d+(?: ~\d+)? -\d+: (?P<test>.*) \[E\]$", r"\d\d:\d\d \+\d+"),
         (
             "hspec",
+            " examples, ",
             r"\s{2}\d+\) (?P<test>\S.*)$",
             r"\s{2}\d+\) |Randomized with|Finished in|\d+ examples",
-            False,
         ),
-        ("ava", r"\s{2}(?:✘|✖|×) (?:\[fail\]: )?(?P<test>\S.*)$", r"\s{2}(?:✘|✖|✔|─)", False),
-        ("node:test", r"\s*✖ (?P<test>\S.*?) \([\d.]+ms\)$", r"\s*(?:✖|✔|▶|ℹ) |test at ", False),
-        ("robot", r"(?P<test>\S.*?)\s+\| FAIL \|$", r"-{20,}|={20,}", False),
-        ("bazel", r"(?://|@)\S+:(?P<test>\S+)\s+(?:FAILED|TIMEOUT)(?: TO BUILD)? in .*$", r".*", False),
-        ("deno", r"(?P<test>\S.*) => (?:\S+?):\d+:\d+$", r"\S.* => \S+:\d+:\d+$| FAILURES|FAILED \|", False),
-        ("jasmine", r"\s*\d+\) (?P<test>\S.*)\n$", r"\s*$", True),
+        ("ava", "  ─", r"\s{2}[✘✖] (?:\[fail\]: )?(?P<test>\S.*)$", r"\s{2}(?:✘|✖|✔|─)"),
+        ("node:test", "ℹ tests", r"\s*✖ (?P<test>\S.*?) \([\d.]+ms\)$", r"\s*(?:✖|✔|▶|ℹ) |test at "),
+        ("robot", "| FAIL |", r"(?P<test>\S.*?)\s+\| FAIL \|$", r"-{20,}|={20,}"),
+        ("deno", "ERRORS", r"(?P<test>\S.*) => \S+?:\d+:\d+$", r"\S.* => \S+:\d+:\d+$| ?FAILURES|FAILED \|"),
         (
             "karma",
-            r"(?:\w+ )?(?:Chrome|Firefox|Safari|Edge|Chromium|Electron|PhantomJS)\S* [\d.]+ \(.*?\) (?P<test>.*) FAILED$",
-            r"\S|\s*$",
-            False,
+            "Executed ",
+            rf"(?:\w+ )?{BROWSER}\S* [\d.]+ \(.*?\) (?P<test>.*) FAILED$",
+            rf"{BROWSER}|Executed \d",
         ),
-        ("busted", r"(?:Failure|Error) → (?P<file>\S+?) @ (?P<line>\d+)$", r"\s*$", False),
+        ("busted", " → ", r"(?:Failure|Error) → (?P<test>\S+ @ \d+)$", r"(?:Failure|Error) → "),
+        ("doctest", "TEST CASE:", r"TEST CASE:\s+(?P<test>.*)$", r"={20,}|\[doctest\]"),
+        ("catch2", "test cases:", r"\.{20,}$", r"={20,}|-{20,}$"),
+        (
+            "gtest",
+            "[ RUN      ]",
+            r"\[ RUN      \] (?P<test>\S+)$",
+            r"\[ +(?:OK|RUN|-+|=+|PASSED|FAILED) +\]",
+        ),
     )
 )
 PLACES: tuple[re.Pattern[str], ...] = (
     re.compile(
-        r".*?\(?(?P<file>[\w./+-]+\.(?:exs?|scala|dart|hs|lua|robot|swift|[cm]?[jt]sx?|java|kt|rb|py)):(?P<line>\d+)"
+        r"(?P<file>[\w./@+-]+\.(?:exs?|scala|dart|hs|lua|robot|swift|[cm]?[jt]sx?|java|kt|rb|py|c|cc|cpp|cxx|h|hpp))"
+        r"(?::| line |, line |\()(?P<line>\d+)"
     ),
-    re.compile(r"\s*(?P<file>[\w./:+-]+\.dart) (?P<line>\d+):\d+"),
-    re.compile(r".*?\((?P<file>[\w./+-]+):(?P<line>\d+):\d+\)"),
+    re.compile(r"(?P<file>[\w./:+-]+\.dart) (?P<line>\d+):\d+"),
+    re.compile(r"(?P<file>[\w./+-]+) @ (?P<line>\d+)"),
 )
 FACT = re.compile(
-    r"\s*(?P<name>expected|actual|left|right|but got|Expected|Actual|  Actual|got)\s*:\s*(?P<value>.*)$"
+    r"\s*(?:\[info\]\s*)?(?P<name>expected|actual|left|right|but got|Expected|Actual|got|Which is|values)\s*:\s*(?P<value>.*)$"
 )
+TALLIES: tuple[re.Pattern[str], ...] = (
+    re.compile(
+        r"(?:\d+ \w+, )?(?P<run>\d+) tests?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) (?:skipped|excluded))?"
+    ),
+    re.compile(
+        r"(?:\[info\] )?Tests: succeeded (?P<passed>\d+), failed (?P<failed>\d+), canceled \d+, ignored (?P<skipped>\d+)"
+    ),
+    re.compile(
+        r"\s*Executed (?P<run>\d+) tests?, with (?:\d+ tests? skipped and )?(?P<failed>\d+) failures?"
+    ),
+    re.compile(r"(?P<passed>\d+) passed; (?P<failed>\d+) failed; \d+ disabled"),
+    re.compile(rf"{BROWSER}.*Executed (?P<run>\d+) of (?P=run).*\((?P<failed>\d+) FAILED\)"),
+)
+SUCCEEDED = re.compile(r"\[ +OK +\]")
+ASIDE = re.compile(r"\s*(?:at |code:|stacktrace:|[\w./-]+\.\w+:\d+(?::\d+)?$)")
 MAX_BLOCK = 60
 
 
 def parse(lines: Lines) -> ToolReport:
-    found = [sighting for shape in SHAPES for sighting in _read(lines, shape)]
-    return ToolReport(tuple(found), failing=unique([s.finding.test or "" for s in found]))
+    found = [s for shape in SHAPES if any(shape.needs in line for line in lines) for s in _read(lines, shape)]
+    return ToolReport(tuple(found), _counts(lines), unique([s.finding.test or "" for s in found]))
 
 
 def _read(lines: Lines, shape: Shape) -> Iterator[Sighting]:
-    for index, line in enumerate(lines):
-        head = shape.head.match(line)
+    index = 0
+    while index < len(lines):
+        head = shape.head.match(lines[index])
         if not head:
+            index += 1
             continue
         end = index + 1
-        while end < min(len(lines), index + MAX_BLOCK):
-            if (lines[end].strip() or shape.blank_ends) and shape.end.match(lines[end]):
-                break
+        while end < min(len(lines), index + MAX_BLOCK) and not (lines[end] and shape.end.match(lines[end])):
             end += 1
-        yield Sighting(_finding(lines[index:end], head, shape), index, max(end, index + 1), shape.rank)
+        if shape.tool == "gtest" and (end == len(lines) or SUCCEEDED.match(lines[end]) or end == index + 1):
+            index = end
+            continue
+        yield Sighting(_finding(lines[index:end], head, shape), index, end)
+        index = end
 
 
 def _finding(block: Lines, head: re.Match[str], shape: Shape) -> Finding:
     said = [text for text in block[1:] if text.strip()]
-    frame = innermost(_frames(said)) or innermost(_frames(block[:1]))
+    stack = next((i for i, text in enumerate(said) if text.strip() == "stacktrace:"), 0)
+    frame = innermost(_frames(said[stack:])) or innermost(_frames(block))
     facts = {m["name"].strip().lower(): m["value"].strip() for text in said if (m := FACT.match(text))}
-    place = next((text for text in said if frame and f"{frame.file}" in text and str(frame.line) in text), "")
-    telling = [text for text in said if text != place and not _frames([text])]
+    place = next((text for text in said if frame and frame.file in text and str(frame.line) in text), "")
+    telling = [text for text in said if text != place and not ASIDE.match(text)]
+    hung = "imed out" in block[0]
     return Finding(
-        message=(telling or said or [block[0]])[0].strip(),
+        message=(block[0] if hung else (telling or said or [block[0]])[0]).strip(),
         tool=shape.tool,
         test=head.groupdict().get("test"),
         file=frame.file if frame else None,
@@ -111,5 +143,18 @@ def _finding(block: Lines, head: re.Match[str], shape: Shape) -> Finding:
 
 
 def _frames(lines: Lines) -> list[Frame]:
-    found = (next((m for p in PLACES if (m := p.match(text[:500]))), None) for text in lines)
+    found = (next((m for p in PLACES if (m := p.search(text[:500]))), None) for text in lines)
     return [Frame(tidy(m["file"]), int(m["line"][:9])) for m in found if m]
+
+
+def _counts(lines: Lines) -> TestCounts | None:
+    found = []
+    for line in lines:
+        told = next((m.groupdict() for p in TALLIES if (m := p.match(line))), None)
+        if told:
+            failed, skipped = int(told["failed"]), int(told.get("skipped") or 0)
+            passed = (
+                int(told["passed"]) if told.get("passed") else max(0, int(told["run"]) - failed - skipped)
+            )
+            found.append(tally(passed, failed, skipped))
+    return added(found)

@@ -25,6 +25,8 @@ OK = re.compile(r"OK \((?P<run>\d+) tests?, \d+ assertions?\)")
 PEST_TALLY = re.compile(r"\s*Tests:\s+(?P<parts>(?:\d+ \w+,? ?)+)\(\d+ assertions")
 PART = re.compile(r"(Failures|Errors|Skipped|Incomplete|Risky): (\d+)")
 PEST_PART = re.compile(r"(\d+) (failed|passed|skipped|todo|incomplete)")
+# A wrong argument is the mistake of whoever called.
+CALLED = re.compile(r"called in (?P<file>\S+\.php) on line (?P<line>\d+)")
 END = re.compile(r"(?:FAILURES!|ERRORS!|WARNINGS!|Tests: |--$|There (?:was|were) |OK )")
 NO_TESTS = "No tests executed!"
 
@@ -56,6 +58,8 @@ def _block(lines: Lines, start: int, end: int) -> Sighting:
     raised = next((m for text in telling if (m := RAISED.match(text.strip()))), None)
     asserted = next((m for text in telling if (m := COMPARED.search(text))), None)
     frame = innermost(Frame(m["file"], int(m["line"][:9])) for text in said if (m := FRAME.match(text)))
+    if called := next((m for text in telling if (m := CALLED.search(text))), None):
+        frame = Frame(called["file"], int(called["line"][:9]))
     place = next((text for text in said if frame and frame.file in text and str(frame.line) in text), "")
     message = raised["message"] if raised else (telling or [block[0]])[0].strip()
     finding = Finding(

@@ -152,12 +152,12 @@ def _read_frames_only(body: Lines, test: str) -> Finding | None:
         [Frame(m["file"], int(m["line"][:9])) for line in body[::-1] if (m := FRAME.match(line))]
     )
     return Finding(
-        message=said[-1].strip(),
+        message=said[0].strip(),
         tool="pytest",
         test=test,
         file=frame.file if frame else None,
         line=frame.line if frame else None,
-        lines=tuple(said[-6:]),
+        lines=tuple(said[:6]),
     )
 
 
@@ -194,7 +194,12 @@ def _loose(lines: Lines, claimed: set[int]) -> Iterator[Sighting]:
             ]
             frame = innermost(frames)
             finding = Finding(
-                line.strip(), "pytest", file=frame and frame.file, line=frame and frame.line, lines=own
+                message=line.strip(),
+                tool="pytest",
+                file=frame.file if frame else None,
+                line=frame.line if frame else None,
+                type=None if crash else "NoTests",
+                lines=own,
             )
         yield Sighting(finding, index, end)
 

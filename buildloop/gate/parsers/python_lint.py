@@ -19,7 +19,7 @@ FULL = re.compile(
 ARROW = re.compile(r"\s*--> (?P<file>[^\s:][^:]*):(?P<line>\d+):\d+")
 # Names that do not exist and code that cannot run come before layout and style.
 GRAVE = re.compile(
-    r"F(?:[4567]|82|83)\d*|E9\d*|E0\d{3}|E11\d\d|E06\d\d|PLE\d*|invalid-syntax|SyntaxError|syntax-error"
+    r"F(?:5|6|7|82|83)\d*|E9\d*|E0\d{3}|E11\d\d|E06\d\d|PLE\d*|invalid-syntax|SyntaxError|syntax-error"
 )
 RUFF_FAILED = re.compile(r"ruff failed$|error: (?:Failed to (?:parse|load|read)|TOML parse error)")
 MAX_ARROW = 3

@@ -6,6 +6,7 @@ from buildloop.gate.parsers.report import Lines, Rank, ToolReport
 from buildloop.gate.parsers.said import read_sentences, sentences
 
 TABLE = sentences(
+    ("poetry", "resolve", r"(?P<message>(?:Because |So, because ).*)", Rank.CAUSE, 4),
     (
         "pip",
         "build",

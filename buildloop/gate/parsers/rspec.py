@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers.frames import Frame, innermost, tidy
-from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
+from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, tally, unique
 
 HEAD = re.compile(r"\s{1,4}\d+(?:\.\d+)?\) (?P<title>\S.*)$")
 LOADING = re.compile(r"An error occurred (?:while loading (?P<file>\S+?)\.?$|in an? `)")
@@ -28,14 +29,18 @@ END = re.compile(
 
 def parse(lines: Lines) -> ToolReport:
     rerun = [m["test"] for line in lines if line.startswith("rspec ") and (m := RERUN.match(line))]
-    sightings = list(_blocks(lines))
-    listed = [line for line in lines if RERUN.match(line)]
-    if listed and sightings:
-        at = lines.index(listed[0])
-        sightings.append(
-            Sighting(Finding("failed examples", "rspec", lines=tuple(listed[:5])), at, at + 1, Rank.HINT)
-        )
+    listed = {line.partition(" # ")[2]: line for line in reversed(lines) if RERUN.match(line)}
+    sightings = [_with_rerun(sighting, listed) for sighting in _blocks(lines)]
     return ToolReport(tuple(sightings), _counts(lines), unique(rerun))
+
+
+def _with_rerun(sighting: Sighting, listed: dict[str, str]) -> Sighting:
+    """`rspec ./spec/a_spec.rb:4 # Cart total` names the place to run again and, behind the #, the example."""
+    rerun = listed.get(sighting.finding.test or "")
+    if not rerun:
+        return sighting
+    own = sighting.finding.lines
+    return replace(sighting, finding=replace(sighting.finding, lines=unique([*own[:3], rerun, *own[3:]])))
 
 
 def _blocks(lines: Lines) -> Iterator[Sighting]:

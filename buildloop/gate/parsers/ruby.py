@@ -56,7 +56,7 @@ def _raised(lines: Lines) -> Iterator[Sighting]:
             type=kind,
             lines=unique([line, place]),
         )
-        yield Sighting(finding, index, end, Rank.HINT)
+        yield Sighting(finding, index, end, Rank.TRACE)
 
 
 def _rake(lines: Lines) -> Iterator[Sighting]:
@@ -67,4 +67,4 @@ def _rake(lines: Lines) -> Iterator[Sighting]:
         if said:
             echo = (said["told"] or "").startswith("Command failed")
             finding = Finding(lines[index + 1], "rake", type=said["type"], lines=(lines[index + 1], line))
-            yield Sighting(finding, index, index + 2, Rank.CASCADE if echo else Rank.HINT)
+            yield Sighting(finding, index, index + 2, Rank.CASCADE if echo else Rank.TRACE)

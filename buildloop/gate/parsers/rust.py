@@ -21,6 +21,15 @@ LINKER = re.compile(
     r".*(?:unable to find library|cannot find -l|undefined (?:reference|symbol)|ld: .*not found)"
 )
 SPURIOUS = re.compile(r"warning: spurious network error")
+# Cargo aligns its verbs to the right.
+CARGO_VERB = re.compile(
+    r" {3,}(?:Compiling|Updating|Checking|Downloading|Downloaded|Finished|Running|Blocking|Locking|Adding) "
+)
+CARGO_SAID = re.compile(
+    r"error: (?:cannot update the lock file|the lock file|no matching package|failed to (?:select a version|get `"
+    r"|load |parse manifest|download|resolve|run custom build)|package `|could not find `Cargo\.toml`|no such command"
+    r"|rustc .* is not supported|toolchain |the package `|no bin target|failed to run `rustc`|checksum for `)"
+)
 MAX_BLOCK = 60
 
 
@@ -60,23 +69,12 @@ def _block_end(lines: Lines, start: int) -> int:
 def _is_cargo(lines: Lines, index: int, block: Lines) -> bool:
     """A bare `error: …` is cargo's when cargo was just talking, or when it goes on in cargo's manner."""
     before = lines[max(0, index - 15) : index]
-    spoken = any(text.lstrip().startswith(CARGO_VERBS) for text in before)
-    return spoken or any(text.startswith("Caused by:") or LINKER.match(text) for text in block)
-
-
-CARGO_VERBS = (
-    "Compiling ",
-    "Updating ",
-    "Checking ",
-    "Downloading ",
-    "Downloaded ",
-    "Finished ",
-    "Running ",
-    "Blocking ",
-    "Locking ",
-    "Adding ",
-    "warning: spurious",
-)
+    spoken = any(CARGO_VERB.match(text) for text in before)
+    return (
+        spoken
+        or CARGO_SAID.match(lines[index]) is not None
+        or any(text.startswith("Caused by:") or LINKER.match(text) for text in block)
+    )
 
 
 def _finding(lines: Lines, index: int, error: re.Match[str], block: Lines, frames: list[Frame]) -> Finding:

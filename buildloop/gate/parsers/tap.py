@@ -20,6 +20,8 @@ BATS_PLACE = re.compile(
     r"# \((?:from function .*? )?in (?:test )?file (?P<file>\S+), line (?P<line>\d+)\)?,?"
 )
 SHELL_PLACE = re.compile(r"#\s+(?P<file>[\w./-]+): line (?P<line>\d+): ")
+PERL_HEAD = re.compile(r"#\s+(?:Failed test|at )")
+BATS_COMMAND = re.compile(r"#\s+`.*' failed")
 PERL_PLACE = re.compile(r"#?\s*(?:.*? )?at (?P<file>\S+\.\w+) line (?P<line>\d+)")
 JS_TOTAL = re.compile(r"\s*# (tests|pass|fail|skipped|todo|cancelled) (\d+)$")
 PLAN = re.compile(r"1\.\.\d+")
@@ -122,11 +124,10 @@ def _commented(block: Lines, head: str, name: str | None) -> Finding:
         place = next((m for line in comments if (m := pattern.match(line.lstrip()))), None)
         if place:
             break
-    telling = [
-        c
-        for c in comments
-        if not BATS_PLACE.match(c.lstrip()) and not c.lstrip().startswith(("#   Failed test", "#   at "))
-    ]
+    telling = [c for c in comments if not BATS_PLACE.match(c.lstrip()) and not PERL_HEAD.match(c.lstrip())]
+    commands = [c for c in telling if BATS_COMMAND.match(c.lstrip())]
+    output = [c for c in telling if c not in commands]
+    telling = [*output, *commands]
     facts = {}
     for comment in comments:
         key, colon, value = comment.lstrip("# ").partition(":")

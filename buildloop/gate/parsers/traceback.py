@@ -89,6 +89,6 @@ def parse(lines: Lines) -> ToolReport:
             line for line in lines[begun:index] if frame and f'"{frame.file}", line {frame.line}' in line
         )
         extra = (*place[-1:], *(cause.line for cause in earlier))
-        sightings.append(Sighting(traceback.finding("python", extra=extra), begun, index, Rank.HINT))
+        sightings.append(Sighting(traceback.finding("python", extra=extra), begun, index, Rank.TRACE))
         earlier = []
     return ToolReport(tuple(sightings))

@@ -1,0 +1,216 @@
+"""The two taxonomies of errors, each decided in one place: six categories, ten classes.
+
+Parsed facts decide first (which tool spoke, which type it named), words second: an assertion about the word
+"timeout" is an assertion.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import Enum, auto
+
+from buildloop.diagnosis.kinds import Kind, kind_of_text
+from buildloop.diagnosis.model import Category, ErrorClass, Finding, LogReading
+from buildloop.diagnosis.modules import is_own_module, missing_module
+
+
+class Family(Enum):
+    """What sort of tool spoke: the same words mean different things to a compiler and to a running program."""
+
+    TESTS = auto()
+    COMPILER = auto()
+    PACKAGES = auto()
+    AGENT = auto()
+    PROGRAM = auto()
+
+
+TOOLS: Mapping[Family, str] = {
+    Family.TESTS: "pytest unittest jest vitest mocha playwright tap cargo-test go-test surefire gradle-test junit rspec "
+    "minitest phpunit perl dotnet-test ctest exunit scalatest munit dart hspec ava node:test robot bazel deno karma busted doctest catch2 gtest xctest",
+    Family.COMPILER: "tsc eslint mypy ruff rustc go gcc msvc ld javac cmake make prettier black isort rustfmt rubocop psalm "
+    "ktlint hadolint markdownlint luacheck biome lint shellcheck phpstan elm webpack esbuild vite dotnet gradle maven terraform compiler",
+    Family.PACKAGES: "npm pnpm yarn bun pip uv poetry pipenv pdm conda cargo apt apk dnf brew bundler gem composer cocoapods "
+    "cpan hex docker git nuget",
+    Family.AGENT: "claude codex gemini aider",
+}
+FAMILY_OF = {
+    tool.replace("-", " ") if tool.endswith("-test") else tool: family
+    for family, tools in TOOLS.items()
+    for tool in tools.split()
+}
+
+KIND_OF_TYPE: Mapping[str, Kind] = {
+    "NoTests": Kind.NO_TESTS,
+    "Timeout": Kind.TIMEOUT,
+    "timeout": Kind.TIMEOUT,
+    "CommandNotFound": Kind.COMMAND,
+    "OutOfMemory": Kind.MEMORY,
+    "StackOverflow": Kind.MEMORY,
+    "Killed": Kind.MEMORY,
+    "Signal": Kind.MEMORY,
+    "valgrind": Kind.MEMORY,
+    "DiskFull": Kind.RESOURCE,
+    "Limit": Kind.RESOURCE,
+    "ContextOverflow": Kind.RESOURCE,
+    "AgentLimit": Kind.RESOURCE,
+    "AgentLoop": Kind.AGENT,
+    "AgentAuth": Kind.AGENT,
+    "AgentError": Kind.AGENT,
+    "race": Kind.RACE,
+    "ThreadSanitizer": Kind.RACE,
+    "FileNotFound": Kind.FILE,
+    "Permission": Kind.FILE,
+    "SharedLibrary": Kind.MISSING,
+    "ClassNotFound": Kind.MISSING,
+    "UnboundVariable": Kind.UNDEFINED,
+    "Parse error": Kind.SYNTAX,
+    "lint": Kind.OTHER,
+    "format": Kind.OTHER,
+    "config": Kind.OTHER,
+    "Retry": Kind.ASSERTION,
+}
+ASSERTING = re.compile(
+    r"(?:.*\.)?(?:\w*Assert\w*|assertion|ExpectationNotMet|ComparisonFailure|Comparison\w*Exception|ExpectationFailed\w*)$"
+)
+NOT_CALLABLE = re.compile(r"is not a function|not callable|undefined method")
+COMPILING = frozenset(
+    {
+        Kind.VERSION,
+        Kind.SYNTAX,
+        Kind.MISSING,
+        Kind.COMMAND,
+        Kind.FILE,
+        Kind.UNDEFINED,
+        Kind.TYPE,
+        Kind.MEMORY,
+        Kind.RESOURCE,
+    }
+)
+PACKAGING = frozenset({Kind.NETWORK, Kind.SYNTAX, Kind.FILE, Kind.RESOURCE, Kind.TIMEOUT})
+RAISED = frozenset(Kind) - {Kind.ASSERTION}
+
+SIX: Mapping[Kind, Category] = {
+    Kind.ASSERTION: Category.ASSERTION,
+    Kind.VERSION: Category.DEPENDENCY,
+    Kind.SYNTAX: Category.SYNTAX,
+    Kind.MISSING: Category.DEPENDENCY,
+    Kind.COMMAND: Category.DEPENDENCY,
+    Kind.NO_TESTS: Category.UNKNOWN,
+    Kind.AGENT: Category.UNKNOWN,
+}
+TEN: Mapping[Kind, ErrorClass] = {
+    Kind.ASSERTION: ErrorClass.ASSERTION_FAILURE,
+    Kind.TIMEOUT: ErrorClass.TIMEOUT,
+    Kind.NETWORK: ErrorClass.NETWORK_ERROR,
+    Kind.MEMORY: ErrorClass.MEMORY_ERROR,
+    Kind.RESOURCE: ErrorClass.RESOURCE_ERROR,
+    Kind.SYNTAX: ErrorClass.SYNTAX_ERROR,
+    Kind.MISSING: ErrorClass.FILE_ACCESS,
+    Kind.COMMAND: ErrorClass.FUNCTION_ERROR,
+    Kind.FILE: ErrorClass.FILE_ACCESS,
+    Kind.UNDEFINED: ErrorClass.FUNCTION_ERROR,
+    Kind.TYPE: ErrorClass.TYPE_ERROR,
+}
+
+# A line on its own: which tool wrote it.
+MARKS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (tool, re.compile(pattern))
+    for tool, pattern in (
+        ("npm", r"npm (?:ERR!|error)|ERR_PNPM_|.*\bERESOLVE\b|.*peer dep"),
+        (
+            "pip",
+            r"ERROR: (?:Could not find a version|No matching distribution|Cannot install|ResolutionImpossible)|.*version solving failed",
+        ),
+        ("tsc", r".*\berror TS\d+"),
+        ("rustc", r"error(?:\[E\d{4}\])|error: could not compile"),
+        ("gcc", r".*:\d+(?::\d+)?: (?:fatal )?error: |.*undefined reference to|.*\blinker\b"),
+        (
+            "make",
+            r"(?:make(?:\[\d+\])?: |ninja: )|(?i:.*\b(?:build|compilation) (?:failed|error))|.*cannot find symbol|.*error CS\d+",
+        ),
+    )
+)
+TYPED = re.compile(r"\b(?P<type>(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Failure)|panic)\b(?!\.)")
+BARE = re.compile(r"\s*(?:E\s+)?(?:Error|Exception|Failure)\s*:")
+
+
+def categorize_error(line: str) -> Category:
+    """The six-way category of one line; UNKNOWN when the line does not say."""
+    return _category(_as_finding(line))
+
+
+def error_class(line: str) -> ErrorClass:
+    """The ten-way class of one line; UNKNOWN when the line does not say."""
+    return TEN.get(_kind(_as_finding(line)), ErrorClass.UNKNOWN)
+
+
+def category_of(reading: LogReading) -> Category:
+    return _category(reading.findings[0]) if reading.findings else Category.UNKNOWN
+
+
+def class_of(reading: LogReading) -> ErrorClass:
+    return TEN.get(_kind(reading.findings[0]), ErrorClass.UNKNOWN) if reading.findings else ErrorClass.UNKNOWN
+
+
+def _as_finding(line: str) -> Finding:
+    line = line[:2000]
+    tool = next((tool for tool, mark in MARKS if mark.match(line)), "")
+    typed = TYPED.search(line) if not BARE.match(line) else None
+    return Finding(message=line, tool=tool, type=typed["type"] if typed else None, lines=(line,))
+
+
+def _category(finding: Finding) -> Category:
+    kind, family = _kind(finding), FAMILY_OF.get(finding.tool, Family.PROGRAM)
+    if family is Family.PACKAGES:
+        return _packaging(finding, kind)
+    if kind is Kind.MISSING and _is_own(finding):
+        return Category.BUILD if family is Family.COMPILER else Category.RUNTIME
+    if kind in SIX:
+        return SIX[kind]
+    if family is Family.COMPILER:
+        return Category.BUILD
+    if family is Family.AGENT or (kind is Kind.OTHER and family is Family.PROGRAM and not finding.type):
+        return Category.UNKNOWN
+    return Category.RUNTIME
+
+
+def _packaging(finding: Finding, kind: Kind) -> Category:
+    """A package manager speaks of dependencies, unless it could not read the project itself."""
+    if kind is Kind.SYNTAX:
+        return Category.SYNTAX
+    broken_project = (
+        kind is Kind.FILE and finding.type == "ENOENT" or finding.message.startswith("Missing script")
+    )
+    return Category.BUILD if broken_project else Category.DEPENDENCY
+
+
+def _is_own(finding: Finding) -> bool:
+    text = f"{finding.message} {finding.lines[0] if finding.lines else ''}"
+    name = missing_module(text)
+    return name is not None and is_own_module(name, [finding.file] if finding.file else [])
+
+
+def _kind(finding: Finding) -> Kind:
+    family = FAMILY_OF.get(finding.tool, Family.PROGRAM)
+    if finding.type in KIND_OF_TYPE:
+        return KIND_OF_TYPE[finding.type]
+    if finding.type and ASSERTING.match(finding.type):
+        return Kind.ASSERTION
+    text = f"{finding.message}\n{finding.lines[0] if finding.lines else ''}"
+    if family is Family.COMPILER:
+        return kind_of_text(f"{finding.type or ''} {text}", COMPILING) or Kind.OTHER
+    if family is Family.PACKAGES:
+        return kind_of_text("\n".join((finding.type or "", text, *finding.lines)), PACKAGING) or Kind.OTHER
+    if finding.type:
+        return _raised(finding.type, text)
+    if finding.expected is not None and finding.actual is not None:
+        return Kind.ASSERTION
+    told = kind_of_text(text)
+    return told or (Kind.ASSERTION if family is Family.TESTS else Kind.OTHER)
+
+
+def _raised(name: str, text: str) -> Kind:
+    """An exception: its name says more than its message, except that Python and JavaScript call much a TypeError."""
+    kind = kind_of_text(name, RAISED) or kind_of_text(text, RAISED) or Kind.OTHER
+    return Kind.UNDEFINED if kind is Kind.TYPE and NOT_CALLABLE.search(text) else kind
