@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+import traceback
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
@@ -60,6 +61,9 @@ def _answer_line(line: str) -> dict[str, object]:
         return answer(request)
     except BadRequest as error:
         return {"id": request.get("id"), "error": str(error)}
+    except Exception as error:  # one log that trips us must not cost the answers to all others
+        traceback.print_exc()
+        return {"id": request.get("id"), "error": f"internal error: {type(error).__name__}: {error}"}
 
 
 def _read(log: str) -> LogReading:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from buildloop.diagnosis.categories import category_of, class_of
 from buildloop.diagnosis.context import detect_context_exhaustion
 from buildloop.diagnosis.dependency import detect_dependency_issue
 from buildloop.diagnosis.evidence import Evidence
@@ -44,6 +45,8 @@ def diagnose(
         found[0].confidence,
         found[0].lines,
         runner_up=found[1].mode if len(found) > 1 else None,
+        category=category_of(history[-1].reading),
+        error_class=class_of(history[-1].reading),
         preexisting=_preexisting(history[-1].reading, baseline),
     )
 

@@ -29,6 +29,7 @@ DECLARED = (
     re.compile(r"^(?:\[\w+\] )?Running (?P<name>\w+\.\w+)\.[\w.]+$"),
     re.compile(r"^> (?P<name>@?[\w./-]+)@\d\S* "),
 )
+NODE_PATH = re.compile(r"[./~#]|@/|file:|src/|<rootDir>|virtual:|[A-Za-z]:[/\\]")
 SCRIPTS = (".sh", ".bash", ".py", ".pl", ".rb", ".js", ".ts")
 # Words joined by underscores are functions of a script, except those of the well-known assertion library.
 SHELL_FUNCTION = re.compile(r"(?!assert_|refute_)[a-z]{3,}(?:_[a-z]{3,})+")
@@ -100,17 +101,12 @@ def _python(signal: Signal, own: Collection[str]) -> bool:
     return bool(dotted) or top in known.HOUSEHOLD_NAMES
 
 
-NODE_PATH = re.compile(r"[./~#]|@/|file:|src/|<rootDir>|virtual:|[A-Za-z]:[/\\]")
-
-
 def _node(signal: Signal, own: Collection[str]) -> bool:
     subject = signal.subject
     if "node_modules/" in subject:
         return False
-    if subject.startswith(
-        (".", "/", "~", "@/", "#", "file:", "src/", "<rootDir>", "\0", "virtual:")
-    ) or re.match(r"[A-Za-z]:[/\\]", subject):
-        return True
+    if NODE_PATH.match(subject):
+        return signal.local is not False
     first = subject.split("/")[0]
     if subject.startswith("node:") or first in known.NODE_BUILTIN:
         return False

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from buildloop.diagnosis.actionability import score_error_line
 from buildloop.diagnosis.classify import diagnose
 from buildloop.diagnosis.fingerprint import fingerprint_reading, same_failure
 from buildloop.diagnosis.model import Attempt, Diagnosis, LogReading
@@ -46,7 +47,7 @@ def log_answer(reading: LogReading, diagnosis: Diagnosis) -> Json:
         "tests": _tests(reading),
         "error_lines": list(lines),
         "location": reading.location,
-        "actionability": 0,
+        "actionability": sum(map(score_error_line, lines)) // len(lines) if lines else 0,
         "fingerprint": fingerprint_reading(reading),
     }
 

@@ -12,7 +12,7 @@ CI_PREFIX = re.compile(
 WORKFLOW_COMMAND = re.compile(r"^(?:##\[error\]|::error[^:]*::)")
 # What stands before a statement without being part of it: margins of reporters, levels, where it was said.
 LEAD = re.compile(
-    r"\s+|E\s{2,}|[#>$│┃║╎|×✗✘✖╰╭─┌└├●•!⨯❌⎯■✕↳→]+\s*|\*\*\* |\d+\)\s|\[(?:ERROR|error|FATAL|fatal|E)\]:?\s*"
+    r"\s+|E\s{2,}|[#>$│┃║╎|×✗✘✖╰╭─┌└├●•!⨯❌⎯■✕↳→ℹ⚠✦]+\s*|\*\*\* |\d+\)\s|\[(?:ERROR|error|FATAL|fatal|E)\]:?\s*"
     r"|\d+ error(?: |$)(?=\S+ )|(?:error|Error|ERROR|fatal|FATAL|Fatal|fatal error|Caused by|cause|Reason|Exception during run|Uncaught|thrown"
     r"|CMake Error|Failure|failure|panic|warning: build failed|ValueError|RuntimeError|Traceback|Original error"
     r"|unhandled|Unhandled \w+|Exception in thread \"[^\"]*\"|X \[ERROR\]|✘ \[ERROR\]):?\s+(?=\S)"
