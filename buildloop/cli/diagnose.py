@@ -15,7 +15,7 @@ from buildloop.diagnosis.classify import diagnose
 from buildloop.diagnosis.explain import explain
 from buildloop.diagnosis.model import Attempt, LogReading
 from buildloop.diagnosis.observe import observe_log, observe_text
-from buildloop.diagnosis.protocol import BadRequest, answer, error_lines, log_answer
+from buildloop.diagnosis.protocol import BadRequestError, answer, error_lines, log_answer
 
 BAD_INPUT = 2
 
@@ -59,7 +59,7 @@ def _answer_line(line: str) -> dict[str, object]:
         return {"id": None, "error": "not a JSON object"}
     try:
         return answer(request)
-    except BadRequest as error:
+    except BadRequestError as error:
         return {"id": request.get("id"), "error": str(error)}
     except Exception as error:  # one log that trips us must not cost the answers to all others
         traceback.print_exc()

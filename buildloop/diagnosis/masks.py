@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from buildloop.diagnosis.known_packages import words
+
 Replacement = str | Callable[[re.Match[str]], str]
 Mask = tuple[re.Pattern[str], Replacement]
 
 # First components of absolute paths. Anything else that starts with a slash may be a route of the project.
-FILE_ROOTS = frozenset(
-    "home Users root tmp var private opt usr build builds workspace workspaces mnt srv github __w data nix code "
-    "repo repos work app apps Volumes media go runner project projects tmpfs etc lib run dev storage".split()
+FILE_ROOTS = words(
+    "home Users root tmp var private opt usr build builds workspace workspaces mnt srv github __w data nix "
+    "code "
+    "repo repos work app apps Volumes media go runner project projects tmpfs etc lib run dev storage"
 )
 TEMPORARY = frozenset({"tmp", "temp", "Temp", "T", "TEMP", "TMP"})
 # These names say nothing without their folder.
@@ -55,7 +58,8 @@ MASKS: tuple[Mask, ...] = (
     _mask(r"(?<=[\w$\])])@[0-9a-f]{5,16}\b", "@<addr>"),
     # dates and times
     _mask(
-        r"\b\d{4}[-/]\d\d[-/]\d\d(?:[T _]\d\d[:_-]\d\d(?:[:_-]\d\d(?:[.,_]\d{1,9})?)?)?(?:Z\b|[+-]\d\d:?\d\d\b)?",
+        r"\b\d{4}[-/]\d\d[-/]\d\d(?:[T _]\d\d[:_-]\d\d(?:[:_-]\d\d(?:[.,_]\d{1,9})?)?)?(?:Z\b"
+        r"|[+-]\d\d:?\d\d\b)?",
         "<time>",
     ),
     _mask(rf"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? (?:\d\d? )?{MONTH}(?: \d\d?\b)?(?: \d{{4}}\b)?", "<time>"),

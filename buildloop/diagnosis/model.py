@@ -1,4 +1,4 @@
-"""The nouns of diagnosis. Plain dataclasses: `buildloop diagnose` must start in a blink, so no Pydantic here."""
+"""The nouns of diagnosis. Plain dataclasses, no Pydantic: `buildloop diagnose` must start in a blink."""
 
 from __future__ import annotations
 

@@ -12,10 +12,15 @@ from buildloop.diagnosis.model import Signal
 
 # Folders that hold other people's code, whatever project they lie in.
 FOREIGN = re.compile(
-    r"site-packages|dist-packages|node_modules|\.pyenv|/usr/(?:local/)?(?:lib|share|include)|\.cargo/registry|rustlib|/gems/|pkg/mod|\.m2/"
-    r"|\.gradle/|node:internal|/vendor/|\.rustup|\.nvm|hostedtoolcache|miniconda|\.venv/|/perl5?/|internal/modules"
+    r"site-packages|dist-packages|node_modules|\.pyenv|/usr/(?:local/)?(?:lib|share|include)"
+    r"|\.cargo/registry|rustlib|/gems/|pkg/mod|\.m2/"
+    r"|\.gradle/|node:internal|/vendor/|\.rustup|\.nvm|hostedtoolcache|miniconda|\.venv/|/perl5?/"
+    r"|internal/modules"
 )
-SOURCE = "py|pyi|[cm]?jsx?|[cm]?tsx?|vue|svelte|go|rs|rb|java|kts?|scala|groovy|cs|fs|swift|dart|php|p[lm]|t|lua|hs|exs?|[ch](?:pp|c|xx|h)?|sh|bats|r|R|jl"
+SOURCE = (
+    "py|pyi|[cm]?jsx?|[cm]?tsx?|vue|svelte|go|rs|rb|java|kts?|scala|groovy|cs|fs|swift|dart|php|p[lm]|t|lua"
+    "|hs|exs?|[ch](?:pp|c|xx|h)?|sh|bats|r|R|jl"
+)
 PATH = re.compile(
     rf"(?P<root>(?:[A-Za-z]:)?[/\\])?(?P<inner>[\w.@+-]+(?:[/\\][\w.@+-]+)*)\.(?:{SOURCE})\b(?!\.\w)"
 )
@@ -157,7 +162,7 @@ def _jvm(signal: Signal, own: Collection[str]) -> bool:
     parts = re.split(r"[./]", signal.subject)
     if parts[0] in known.JVM_PLATFORM:
         return False
-    return len(parts) == 1 or ".".join(parts[:2]) in own or parts[0] in own and len(parts[0]) > 3
+    return len(parts) == 1 or ".".join(parts[:2]) in own or (parts[0] in own and len(parts[0]) > 3)
 
 
 def _php(signal: Signal, own: Collection[str]) -> bool:
@@ -173,7 +178,7 @@ def _ruby(signal: Signal, own: Collection[str]) -> bool:
     return signal.subject.startswith((".", "/")) or _by_first_name(signal, own)
 
 
-def _command(signal: Signal, own: Collection[str]) -> bool:
+def _command(signal: Signal, _own: Collection[str]) -> bool:
     subject = signal.subject
     if signal.local is not None:
         return signal.local
@@ -182,7 +187,7 @@ def _command(signal: Signal, own: Collection[str]) -> bool:
     return "/" in subject or subject.endswith(SCRIPTS) or bool(SHELL_FUNCTION.fullmatch(subject))
 
 
-def _dotnet(signal: Signal, own: Collection[str]) -> bool:
+def _dotnet(signal: Signal, _own: Collection[str]) -> bool:
     return signal.subject.split(".")[0].removesuffix("Attribute") not in known.DOTNET_WELL_KNOWN
 
 

@@ -1,4 +1,4 @@
-"""One pass over a log for what bears on the failure mode: missing things, failed installs, mixed outcomes, agents."""
+"""One pass over a log for what bears on the failure mode beyond the failure itself."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ PORT_TAKEN = (
     "port is already allocated",
 )
 STARTS_PROCESS = re.compile(
-    r"subprocess|_execute_child|Popen|popen|os\.exec|in `spawn'|in [`'](?:Kernel#)?(?:`|system|exec|spawn)'|Open3"
+    r"subprocess|_execute_child|Popen|popen|os\.exec|in `spawn'|in [`'](?:Kernel#)?(?:`|system|exec"
+    r"|spawn)'|Open3"
 )
 QUOTED = re.compile(r"\bassert\b|\bexpect(?:ed|\()|[Rr]eceived|toEqual|toThrow|toMatch")
 # What a compiler prints under its error tells whose the missing thing is: `"own.h"` or `<theirs.h>`,

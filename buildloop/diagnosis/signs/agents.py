@@ -42,7 +42,8 @@ CHANNEL = (
     r"(?:\W{0,3}(?:API )?Error(?:\s?code)?\b[:\s-]",
     r"\W{0,3}ERROR:? ",
     r"(?:litellm\.)\w+",
-    r"[\w.]*(?:BadRequestError|APIError|ApiError|InvalidRequestError|RequestTooLargeError|ContextOverflowError|AI_APICallError)\b",
+    r"[\w.]*(?:BadRequestError|APIError|ApiError|InvalidRequestError|RequestTooLargeError"
+    r"|ContextOverflowError|AI_APICallError)\b",
     r"\[API Error: ",
     r"✗ |✖ |■ |⚠ |🔴 )",
 )
@@ -58,7 +59,8 @@ SAID_BY_CLI = (
     r"The context window (?:will overflow|has been exceeded)\b",
     r"Sending this message \(\d+ tokens\) might exceed the remaining context window limit",
     r"Your estimated chat context of [\d,]+ tokens exceeds the [\d,]+ token limit",
-    r"(?:Chat session|Conversation|Session) (?:has )?(?:exceeded|reached) (?:the|its) (?:maximum )?(?:context|token)",
+    r"(?:Chat session|Conversation|Session) (?:has )?(?:exceeded|reached) (?:the"
+    r"|its) (?:maximum )?(?:context|token)",
 )
 SAID_BY_PROVIDER = (
     r"This (?:endpoint|model)'s maximum context length is \d+ tokens",
