@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -88,13 +88,17 @@ def _ranked(sightings: Sequence[Sighting]) -> list[Sighting]:
     return ordered if len(worth) < 3 else worth
 
 
-def _distinct(findings: Iterator[Finding]) -> Iterator[Finding]:
+def _distinct(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Each failure once; a hint whose only line an earlier finding has shown is no finding of its own."""
     seen: set[Finding] = set()
+    shown: set[str] = set()
     for finding in findings:
         identity = replace(finding, lines=(), tool="")
-        if identity not in seen:
-            seen.add(identity)
-            yield finding
+        if identity in seen or (finding.test is None and finding.lines and shown.issuperset(finding.lines)):
+            continue
+        seen.add(identity)
+        shown.update(finding.lines)
+        yield finding
 
 
 def _last_words(lines: Sequence[str]) -> tuple[str, ...]:

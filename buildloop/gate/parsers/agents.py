@@ -17,17 +17,21 @@ SPOKEN: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         (
             "claude",
             "ContextOverflow",
-            r"(?:API Error: .*)?(?:Prompt is too long|prompt is too long|Request too large|Context limit reached|input length and `max_tokens` exceed|Conversation too long)",
+            r"(?:API Error: .*)?(?:Prompt is too long|prompt is too long|Request too large"
+            r"|Context limit reached|input length and `max_tokens` exceed|Conversation too long)",
         ),
         (
             "claude",
             "AgentLimit",
-            r"(?:Claude (?:AI )?usage limit reached|You've (?:hit|reached) your .*limit|5-hour limit reached|Error: Reached max turns|Credit balance is too low|Your credit balance is too low)",
+            r"(?:Claude (?:AI )?usage limit reached|You've (?:hit|reached) your .*limit"
+            r"|5-hour limit reached|Error: Reached max turns|Credit balance is too low"
+            r"|Your credit balance is too low)",
         ),
         (
             "claude",
             "AgentAuth",
-            r"(?:Invalid API key|Please run /login|OAuth token (?:has expired|revoked)|Failed to authenticate)",
+            r"(?:Invalid API key|Please run /login|OAuth token (?:has expired|revoked)"
+            r"|Failed to authenticate)",
         ),
         ("claude", "AgentError", r"(?:API Error(?: \(|: ?\d|:)|Execution error$)"),
         ("aider", "ContextOverflow", r"Model \S+ has hit a token limit!"),
@@ -41,13 +45,15 @@ SPOKEN: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         (
             "gemini",
             "AgentError",
-            r"(?:Error when talking to Gemini API|\[API Error: |Error: (?:Quota exceeded|Please set an Auth method)|Please set an Auth method|An unexpected critical error occurred:)",
+            r"(?:Error when talking to Gemini API|\[API Error: |Error: (?:Quota exceeded"
+            r"|Please set an Auth method)|Please set an Auth method|An unexpected critical error occurred:)",
         ),
         ("gemini", "AgentLoop", r"(?:A potential loop was detected|Loop detected, stopping)"),
     )
 )
 OVERFLOW = re.compile(
-    r"context[_ ](?:length|window|size)|too long|token (?:count|limit)|maximum (?:context|number of tokens)|too many tokens|exceeds? (?:the )?(?:available )?context|ran out of room|too large \(max",
+    r"context[_ ](?:length|window|size)|too long|token (?:count|limit)|maximum (?:context|number of tokens)"
+    r"|too many tokens|exceeds? (?:the )?(?:available )?context|ran out of room|too large \(max",
     re.IGNORECASE,
 )
 LOOP = re.compile(r"loop detected|repetitive tool calls|potential loop", re.IGNORECASE)

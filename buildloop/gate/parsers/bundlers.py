@@ -11,14 +11,16 @@ from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, unique
 
 WEBPACK = re.compile(r"ERROR in (?P<file>\S+?)(?: (?P<line>\d+):\d+(?:-\d+)?)?$")
 SAID = re.compile(
-    r"\s*(?P<message>(?:Module (?:not found|parse failed|build failed|Error)|Error: |SyntaxError: |TypeError: |.*\bTS\d+: ).*)"
+    r"\s*(?P<message>(?:Module (?:not found|parse failed|build failed|Error)|Error: |SyntaxError: "
+    r"|TypeError: |.*\bTS\d+: ).*)"
 )
 ESBUILD = re.compile(r"\s*(?:✘|X|>|error:)\s*(?:\[ERROR\] |error: )?(?P<message>\S.*)$")
 PLACE = re.compile(
     r"\s*(?:file: |at |╭─\[ ?|╷|│ |\| )?(?P<file>(?:/|\./|\.\./)?[\w@./+-]+\.\w{1,6}):(?P<line>\d+):\d+"
 )
 VITE = re.compile(
-    r"(?:error during build:|\[vite\]:? .*|\[plugin:? ?\S+\] .*|✗ Build failed.*|Build failed with \d+ errors?:|x Build failed.*|RollupError: .*|Failed to compile\.?.*)$"
+    r"(?:error during build:|\[vite\]:? .*|\[plugin:? ?\S+\] .*|✗ Build failed.*"
+    r"|Build failed with \d+ errors?:|x Build failed.*|RollupError: .*|Failed to compile\.?.*)$"
 )
 NEXT = re.compile(r"(?P<file>\./\S+\.\w+)(?::(?P<line>\d+):\d+)?$")
 

@@ -14,7 +14,8 @@ MESSAGE_FIRST = re.compile(r"'(?P<message>.*)', (?P<file>[^:']+):(?P<line>\d+):\
 RESULT = re.compile(r"\s*test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored")
 FAILED = re.compile(r"\s*test (?P<test>\S+)(?: - .*)? \.\.\. FAILED$")
 NEXTEST = re.compile(
-    r"\s+(?:FAIL|TIMEOUT|SIG\w+|ABORT|LEAK-FAIL|TRY \d+ FAIL) \[ *[><]?[\d.]+s\](?: \([ \d/]+\))? (?P<test>\S+(?: \S+)?)$"
+    r"\s+(?:FAIL|TIMEOUT|SIG\w+|ABORT|LEAK-FAIL|TRY \d+ FAIL) \[ *[><]?[\d.]+s\](?: \([ \d/]+\))? "
+    r"(?P<test>\S+(?: \S+)?)$"
 )
 NEXTEST_SUMMARY = re.compile(
     r"\s+Summary \[ *[\d.]+s\] +(?P<run>\d+)(?:/\d+)? tests? run: (?P<passed>\d+) passed(?P<rest>.*)"
@@ -23,7 +24,8 @@ STDOUT = re.compile(r"\s*---- (?P<test>\S+)(?: - .*)? stdout ----")
 DETAIL = re.compile(r"\s*(?:left|right|Error|cause|expected|actual)\b[^:]*:")
 STACK = re.compile(r"thread '(?P<thread>[^']*)'(?: \(\d+\))? has overflowed its stack")
 SIGNAL = re.compile(
-    r"\s*(?:error: test failed|process didn't exit successfully|Caused by:).*\(signal: (?P<signal>\d+), (?P<name>[^)]*)\)"
+    r"\s*(?:error: test failed|process didn't exit successfully"
+    r"|Caused by:).*\(signal: (?P<signal>\d+), (?P<name>[^)]*)\)"
 )
 END = re.compile(r"\s*(?:note: |stack backtrace:|failures:|---- |test result|thread '|$)")
 

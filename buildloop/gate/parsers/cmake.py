@@ -9,10 +9,12 @@ from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
 
 ERROR = re.compile(
-    r"CMake Error(?: \(dev\))?(?: at (?P<file>[^\s:]+):(?P<line>\d+)(?: \((?P<type>\w+)\))?)?:?\s?(?P<message>.*)$"
+    r"CMake Error(?: \(dev\))?(?: at (?P<file>[^\s:]+):(?P<line>\d+)(?: "
+    r"\((?P<type>\w+)\))?)?:?\s?(?P<message>.*)$"
 )
 CTEST = re.compile(
-    r"\s*\d*/?\d*\s*Test\s+#\d+: (?P<test>\S+) \.*\s*\*\*\*(?P<result>Failed|Timeout|Exception|Not Run|Skipped)(?P<detail>.*)$"
+    r"\s*\d*/?\d*\s*Test\s+#\d+: (?P<test>\S+) \.*\s*\*\*\*(?P<result>Failed|Timeout|Exception|Not Run"
+    r"|Skipped)(?P<detail>.*)$"
 )
 NEXT = re.compile(r"\s+Start\s+\d+: |\s*\d+/\d+ Test +#|\d+% tests passed|\s*Test +#\d+: ")
 PLACED = re.compile(r"\s*(?P<file>[^\s:()]+\.\w+)[:(](?P<line>\d+)\)?:\s?(?P<message>.*)$")

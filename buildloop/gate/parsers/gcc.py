@@ -11,19 +11,23 @@ from buildloop.gate.parsers.frames import is_foreign
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
 
 DIAGNOSTIC = re.compile(
-    r"\s*(?:e: |\[error\] |\[ERROR\] )?(?P<file>(?:[A-Za-z]:)?[^\s:*][^:*]*\.\w{1,8}):(?P<line>\d+):(?:\d+:)? "
-    r"(?:internal compiler |fatal |Fatal )?[eE]rror: (?P<message>.*?)(?: \[(?P<type>-W[\w=+-]+)\])?$"
+    r"\s*(?:e: |\[error\] |\[ERROR\] )?(?P<file>(?:[A-Za-z]:)?[^\s:*][^:*]*\.\w{1,8}):(?P<line>\d+):(?:\d+"
+    r":)? "
+    r"(?:internal compiler |fatal |Fatal )?[eE]rror:(?: \[[A-Z]+-\d+\])?(?:\s+(?P<message>.*?))?(?: "
+    r"\[(?P<type>-W[\w=+-]+)\])?$"
 )
 MSVC = re.compile(
-    r"\s*(?P<file>[^\s(][^(]*)\((?P<line>\d+)(?:,\d+)?\)\s?: (?:fatal )?error (?P<type>[A-Z]+\d+): (?P<message>.*)"
+    r"\s*(?P<file>[^\s(][^(]*)\((?P<line>\d+)(?:,\d+)?\)\s?: (?:fatal )?error (?P<type>[A-Z]+\d+): "
+    r"(?P<message>.*)"
 )
 LINKER = re.compile(
-    r"(?:(?:/\S*/)?(?:ld|lld|ld\.lld|ld\.gold|collect2|clang|clang\+\+|rust-lld)(?:-\d+)?(?:\.exe)?: (?:error: )?(?!warning)(?P<message>\S.*)"
+    r"(?:(?:/\S*/)?(?:ld|lld|ld\.lld|ld\.gold|collect2|clang|clang\+\+"
+    r"|rust-lld)(?:-\d+)?(?:\.exe)?: (?:error: )?(?!warning)(?P<message>\S.*)"
     r"|(?P<file>\S+):(?:\(\.\w+\S*\)|(?P<line>\d+)): (?:multiple definition|undefined reference).*"
     r"|Undefined symbols for architecture.*|  \"\S+\", referenced from:)"
 )
 LINK_CONSEQUENCE = re.compile(r"(?:collect2|clang(?:\+\+)?): error: (?:ld returned|linker command failed)")
-FOLLOW = re.compile(r"\s+\d* \||\s+(?:symbol|location|required|found|reason|note)\b|\s*\^")
+FOLLOW = re.compile(r"\s+\d* \||\s+(?:symbol|location|required|found|reason|note)\b|\s*\^|\s+•")
 
 USER = re.compile(
     r"(?P<file>[\w./+-]+\.\w{1,5}):(?P<line>\d+)(?::\d+)?(?::\s+(?:required|instantiated) from|[:,]$)"

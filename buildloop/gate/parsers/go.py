@@ -13,9 +13,12 @@ PLACED = re.compile(
 )
 FOLLOW = re.compile(r"\t(?!/)\S|\s+(?:have|want) \(")
 MODULE = re.compile(
-    r"(?:go: (?!downloading|finding|extracting|added|upgraded|creating|found|to add|trying)\S.*|go: .*(?:missing go\.sum|unknown revision).*"
-    r"|verifying .*: checksum mismatch.*|missing go\.sum entry.*|cannot find module providing.*|build .*: cannot find.*"
-    r"|no required module provides.*|package .* is not in (?:GOROOT|std).*|import cycle not allowed.*|.*: build constraints exclude all Go files.*"
+    r"(?:go: (?!downloading|finding|extracting|added|upgraded|creating|found|to add|trying)\S.*"
+    r"|go: .*(?:missing go\.sum|unknown revision).*"
+    r"|verifying .*: checksum mismatch.*|missing go\.sum entry.*|cannot find module providing.*"
+    r"|build .*: cannot find.*"
+    r"|no required module provides.*|package .* is not in (?:GOROOT|std).*|import cycle not allowed.*"
+    r"|.*: build constraints exclude all Go files.*"
     r"|(?:/\S*/)?ld: .*|/\S+/link: running \S+ failed.*)$"
 )
 SETUP = re.compile(r"FAIL\t(?P<package>\S+) \[(?:build|setup) failed\]")

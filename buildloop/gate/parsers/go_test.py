@@ -11,13 +11,15 @@ from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, tal
 
 FAIL = re.compile(r"(?P<indent>\s*)--- FAIL: (?P<test>\S+) \([\d.]+s\)")
 OTHER = re.compile(
-    r"\s*--- (?:PASS|SKIP): |\s*=== |ok\s+\S+\s|FAIL$|FAIL\t|PASS$|exit status \d|panic: |DONE \d|\?\s+\S+\s+\[no test"
+    r"\s*--- (?:PASS|SKIP): |\s*=== |ok\s+\S+\s|FAIL$|FAIL\t|PASS$|exit status \d|panic: |DONE \d"
+    r"|\?\s+\S+\s+\[no test"
 )
 PLACED = re.compile(r"\s+(?P<file>[\w./-]+\.go):(?P<line>\d+): ?(?P<message>.*)$")
 TESTIFY = re.compile(r"\s+Error Trace:\s+(?P<file>\S+?\.go):(?P<line>\d+)")
 FACT = re.compile(r"\s*(?P<name>got|want|expected|actual|have|Got|Want|Expected|Actual)\s*:\s*(?P<value>.*)$")
 GOT_WANT = re.compile(
-    r"(?:got|=|returned) *[=:]? *(?P<actual>[^,;]{1,200})[,;] *(?:but )?(?:want|wanted|expected)(?:ed)? *[=:]? *(?P<expected>.{1,200})$"
+    r"(?:got|=|returned) *[=:]? *(?P<actual>[^,;]{1,200})[,;] *(?:but )?(?:want|wanted"
+    r"|expected)(?:ed)? *[=:]? *(?P<expected>.{1,200})$"
 )
 PANIC = re.compile(r"(?:panic: |fatal error: |unexpected fault address|SIGSEGV: )(?P<message>.*)$")
 STACK_FRAME = re.compile(r"\s+(?P<file>\S+\.(?:go|s)):(?P<line>\d+)(?: \+0x[0-9a-f]+)?$")

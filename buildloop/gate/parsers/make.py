@@ -8,15 +8,19 @@ from buildloop.gate.parsers.diagnostics import read_diagnostics
 from buildloop.gate.parsers.report import Lines, Rank, ToolReport
 
 SAID = re.compile(
-    r"(?:g?make(?:\[\d+\])?|ninja|just|bmake): (?P<message>(?:\*\*\* )?(?P<type>No rule to make target|No targets|\S+: No such file or directory|\S+: Command not found|\S+: Permission denied|missing separator|\[|build stopped|error: )?.*)"
+    r"(?:g?make(?:\[\d+\])?|ninja|just|bmake): (?P<message>(?:\*\*\* )?(?P<type>No rule to make target"
+    r"|No targets|\S+: No such file or directory|\S+: Command not found|\S+: Permission denied"
+    r"|missing separator|\[|build stopped|error: )?.*)"
     r"|(?P<file>[\w./-]*(?:[Mm]akefile|\.mk)\S*):(?P<line>\d+): \*\*\* (?P<message2>.*)"
     r"|FAILED: \S.*|error: Recipe `.*"
 )
 CHATTER = re.compile(
-    r"\S+: (?:Entering|Leaving) directory|\S+: (?:Nothing to be done|warning|.* is up to date)|ninja: Entering|\S+: Circular"
+    r"\S+: (?:Entering|Leaving) directory|\S+: (?:Nothing to be done|warning|.* is up to date)"
+    r"|ninja: Entering|\S+: Circular"
 )
 ECHO = re.compile(
-    r"(?:\S+: (?:\*\*\* )?\[|ninja: build stopped|FAILED: |\S+: Target .* not remade|error: Recipe |\S+: \*\*\* Waiting)"
+    r"(?:\S+: (?:\*\*\* )?\[|ninja: build stopped|FAILED: |\S+: Target .* not remade|error: Recipe "
+    r"|\S+: \*\*\* Waiting)"
 )
 
 

@@ -10,15 +10,19 @@ from buildloop.gate.parsers import jvm_stack
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
 
 FAILED = re.compile(
-    r"(?:\[ERROR\]\s+)?(?:(?P<method>[\w$\[\]{}., -]+?)\((?P<class>[\w.$]+)\)|(?P<qualified>[\w.$]+\.[\w$\[\]{}() -]+?))"
+    r"(?:\[ERROR\]\s+)?(?:(?P<method>[\w$\[\]{}., -]+?)\((?P<class>[\w.$]+)\)"
+    r"|(?P<qualified>[\w.$]+\.[\w$\[\]{}() -]+?))"
     r"\s+(?:-- )?Time elapsed: .*<<< (?:FAILURE|ERROR)!"
 )
 RESULT = re.compile(
-    r"\[ERROR\]\s+(?P<class>[\w$.]+)\.(?P<method>[\w$]+)(?:\[[^\]]*\])?(?:->\S+)?:(?P<line>\d+)(?P<message>.*)$"
+    r"\[ERROR\]\s+(?P<class>[\w$.]+)\.(?P<method>[\w$]+)(?:\[[^\]]*\])?(?:->\S+)?:(?P<line>\d+)(?P<message>"
+    r".*)$"
 )
 RUN = re.compile(r"(?:\[\w+\]\s+)?Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)$")
 GOAL = re.compile(
-    r"\[ERROR\] (?P<message>(?:Failed to execute goal|Unresolveable|Plugin |Unknown lifecycle|No goals|The goal you|Could not|Non-|Malformed|The build could not|Unrecognised|Error resolving|Some problems were).*)"
+    r"\[ERROR\] (?P<message>(?:Failed to execute goal|Unresolveable|Plugin |Unknown lifecycle|No goals"
+    r"|The goal you|Could not|Non-|Malformed|The build could not|Unrecognised|Error resolving"
+    r"|Some problems were).*)"
 )
 ECHO = re.compile(
     r"\[ERROR\] Failed to execute goal .*(?:There are test failures|Compilation failure|You have \d+ )"

@@ -12,7 +12,8 @@ from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, uni
 
 SOURCE = re.compile(r"[#\s]*(?:Exception during run: )?(?P<file>(?:file://)?/[^\s:]+\.\w+):(?P<line>\d+)$")
 HEAP = re.compile(
-    r"FATAL ERROR: .*(?:heap|memory|Allocation)|.*JavaScript heap out of memory|RangeError: Maximum call stack"
+    r"FATAL ERROR: .*(?:heap|memory|Allocation)|.*JavaScript heap out of memory"
+    r"|RangeError: Maximum call stack"
 )
 UNHANDLED = re.compile(r"\[?(?:UnhandledPromiseRejection|ERR_UNHANDLED_REJECTION)")
 LOADED = re.compile(r"Require stack:|\s+- /|\s*- ")

@@ -14,7 +14,8 @@ HEAD = re.compile(r"\s{1,4}\d+(?:\.\d+)?\) (?P<title>\S.*)$")
 LOADING = re.compile(r"An error occurred (?:while loading (?P<file>\S+?)\.?$|in an? `)")
 FAILURE = re.compile(r"\s*Failure/Error: ")
 TYPE = re.compile(
-    r"\s*(?P<type>[A-Z][\w:]*(?:Error|Exception|Failure|NotFound|Invalid|Timeout|Exit|[A-Z]\w*))(?: \(.*\))?:$"
+    r"\s*(?P<type>[A-Z][\w:]*(?:Error|Exception|Failure|NotFound|Invalid|Timeout|Exit"
+    r"|[A-Z]\w*))(?: \(.*\))?:$"
 )
 FRAME = re.compile(r"\s*# (?P<file>[^\s:]+):(?P<line>\d+)(?::in |$)")
 FACT = re.compile(r"\s+(?P<name>expected|got|received):? +(?P<value>.*)$|\s+expected\b.*")
@@ -23,7 +24,8 @@ TALLY = re.compile(
     r"(\d+) examples?, (\d+) failures?(?:, (\d+) pending)?(?:, (\d+) errors? occurred outside)?"
 )
 END = re.compile(
-    r"Finished in |Failed examples:|Pending:|No examples found|Top \d+ slowest|Coverage report|\d+ examples?, "
+    r"Finished in |Failed examples:|Pending:|No examples found|Top \d+ slowest|Coverage report"
+    r"|\d+ examples?, "
 )
 
 

@@ -10,16 +10,19 @@ from buildloop.gate.parsers.frames import Frame, innermost
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, unique
 
 RAISED = re.compile(
-    r"(?P<file>[^\s:]+(?:\.rb|\.rake|Rakefile|Gemfile)|<internal:\S+?>|\S*bin/\w+):(?P<line>\d+):in [`'](?P<where>[^']*)': (?P<message>.*?)"
+    r"(?P<file>[^\s:]+(?:\.rb|\.rake|Rakefile|Gemfile)|<internal:\S+?>"
+    r"|\S*bin/\w+):(?P<line>\d+):in [`'](?P<where>[^']*)': (?P<message>.*?)"
     r"(?: \((?P<type>[A-Z][\w:]*)\))?$"
 )
 SYNTAX = re.compile(
-    r"(?P<file>[^\s:]+\.rb):(?P<line>\d+): (?P<message>(?:syntax error|warning: )?.*(?:syntax error|unexpected|unterminated|SyntaxError).*)"
+    r"(?P<file>[^\s:]+\.rb):(?P<line>\d+): (?P<message>(?:syntax error|warning: )?.*(?:syntax error"
+    r"|unexpected|unterminated|SyntaxError).*)"
 )
 FRAME = re.compile(r"\s+(?:from |\d+: from )?(?P<file>[^\s:]+):(?P<line>\d+):in ")
 ABORTED = "rake aborted!"
 RAKE = re.compile(
-    r"(?P<type>[A-Z][\w:]*(?:Error|Exception)): (?P<message>.*)|(?P<told>Don't know how to build task.*|Command failed with status.*)"
+    r"(?P<type>[A-Z][\w:]*(?:Error|Exception)): (?P<message>.*)|(?P<told>Don't know how to build task.*"
+    r"|Command failed with status.*)"
 )
 
 

@@ -11,10 +11,12 @@ from buildloop.gate.parsers.frames import Frame, innermost, tidy
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, tally, unique
 
 RESULT = re.compile(
-    r"(?P<indent>\s*)(?P<failed>not )?ok (?P<number>\d+)(?: -)?(?: (?P<name>.*?))?(?P<directive> # (?:SKIP|TODO|skip|todo)\b.*)?$"
+    r"(?P<indent>\s*)(?P<failed>not )?ok (?P<number>\d+)(?: -)?(?: (?P<name>.*?))?(?P<directive> # (?:SKIP"
+    r"|TODO|skip|todo)\b.*)?$"
 )
 YAML_FACT = re.compile(
-    r"\s+(?P<name>error|expected|actual|name|code|location|operator|at|message|found|wanted|file|line|failureType):\s*(?P<value>.*)$"
+    r"\s+(?P<name>error|expected|actual|name|code|location|operator|at|message|found|wanted|file|line"
+    r"|failureType)\s*:\s*(?P<value>.*)$"
 )
 BATS_PLACE = re.compile(
     r"# \((?:from function .*? )?in (?:test )?file (?P<file>\S+), line (?P<line>\d+)\)?,?"

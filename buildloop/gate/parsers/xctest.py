@@ -9,7 +9,8 @@ from buildloop.gate.parsers.diagnostics import read_diagnostics
 from buildloop.gate.parsers.report import Lines, ToolReport, unique
 
 FAILED = re.compile(
-    r"(?P<file>[^\s:][^:]*\.\w+):(?P<line>\d+):(?:\d+:)? error: (?:-\[(?P<suite>[\w.]+) (?P<case>\w+)\]|(?P<test>[\w.]+)) : (?P<message>.*)"
+    r"(?P<file>[^\s:][^:]*\.\w+):(?P<line>\d+):(?:\d+:)? error: (?:-\[(?P<suite>[\w.]+) (?P<case>\w+)\]"
+    r"|(?P<test>[\w.]+)) : (?P<message>.*)"
 )
 COMPARED = re.compile(r"\(\"(?P<actual>.*?)\"\) is not equal to \(\"(?P<expected>.*?)\"\)")
 
