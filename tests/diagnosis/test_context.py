@@ -31,7 +31,10 @@ def test_the_threshold_is_the_callers():
 
 
 def test_tokens_of_all_calls_together_are_not_fill():
-    assert full(red("a", input_tokens=9_000_000, output_tokens=900_000, context_tokens=30_000, changed=False)) is None
+    assert (
+        full(red("a", input_tokens=9_000_000, output_tokens=900_000, context_tokens=30_000, changed=False))
+        is None
+    )
     assert full(red("a", input_tokens=9_000_000, changed=False)) is None
 
 

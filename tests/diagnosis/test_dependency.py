@@ -130,7 +130,7 @@ def test_names_in_the_repository_are_ours(tmp_path):
 
 
 def test_a_command_that_could_not_be_started():
-    started = 'render.py:5: in render\n/usr/lib/python3.11/subprocess.py:1950: in _execute_child\n'
+    started = "render.py:5: in render\n/usr/lib/python3.11/subprocess.py:1950: in _execute_child\n"
     line = "E   FileNotFoundError: [Errno 2] No such file or directory: 'pandoc'"
     assert diagnose(log(started + line)).mode is FailureMode.DEPENDENCY_ISSUE
     assert diagnose(log(line)).mode is FailureMode.CODE_ERROR

@@ -14,7 +14,9 @@ from buildloop.diagnosis.masks import MASKS, normalise
 from buildloop.diagnosis.model import Finding, LogReading
 
 DIGITS = st.integers(min_value=1, max_value=99_999)
-HEX = st.text("0123456789abcdef", min_size=8, max_size=40).filter(lambda t: re.search("[a-f]", t) and re.search(r"\d", t))
+HEX = st.text("0123456789abcdef", min_size=8, max_size=40).filter(
+    lambda t: re.search("[a-f]", t) and re.search(r"\d", t)
+)
 FOLDER = st.text("abcdefghij", min_size=3, max_size=8)
 WORKER = st.integers(min_value=0, max_value=64)
 
@@ -30,14 +32,23 @@ NOISE = {
     "thread": ("thread 'tests::total' ({}) panicked at src/lib.rs:3:9:", DIGITS),
     "goroutine": ("goroutine {} [running]: no total", DIGITS),
     "port": ("cannot listen on port {}", st.integers(min_value=1024, max_value=65_535)),
-    "address and port": ("dial tcp 127.0.0.1:{}: connection refused", st.integers(min_value=1024, max_value=65_535)),
+    "address and port": (
+        "dial tcp 127.0.0.1:{}: connection refused",
+        st.integers(min_value=1024, max_value=65_535),
+    ),
     "memory address": ("<Cart object at 0x{}> has no total", HEX),
-    "java identity": ("expected Cart but was com.shop.Cart@{}", st.from_regex(r"[0-9a-f]{7}", fullmatch=True)),
+    "java identity": (
+        "expected Cart but was com.shop.Cart@{}",
+        st.from_regex(r"[0-9a-f]{7}", fullmatch=True),
+    ),
     "uuid": ("session {} has no total", st.uuids().map(str)),
     "hash": ("commit {} has no total", HEX),
     "epoch": ("not ok at {}", st.integers(min_value=1_600_000_000, max_value=1_999_999_999)),
     "epoch with fraction": ("not ok at {}.25", st.integers(min_value=1_600_000_000, max_value=1_999_999_999)),
-    "date and time": ("no total at {}", st.datetimes().filter(lambda d: d.year > 1900).map(lambda d: d.isoformat(sep=" "))),
+    "date and time": (
+        "no total at {}",
+        st.datetimes().filter(lambda d: d.year > 1900).map(lambda d: d.isoformat(sep=" ")),
+    ),
     "clock": ("{} ERROR no total", st.times().map(lambda t: t.strftime("%H:%M:%S"))),
     "seconds": ("--- FAIL: TestTotal ({}.01s)", DIGITS),
     "milliseconds": ("total (took {} ms)", DIGITS),
@@ -125,11 +136,34 @@ def test_one_failure_fewer_is_another_state():
 
 
 def test_a_summary_cut_to_the_terminal_says_only_which_test():
-    assert same_failure("FAILED t.py::test_a - AssertionError: session d82fceeed52...", "FAILED t.py::test_a - AssertionErr...")
+    assert same_failure(
+        "FAILED t.py::test_a - AssertionError: session d82fceeed52...",
+        "FAILED t.py::test_a - AssertionErr...",
+    )
 
 
 @pytest.mark.parametrize(
-    "unit", ["/a", "\\a", "0", "a", "1.", "12:", "[", "0x", "tmp", ":1", "9 ", "1700000000", "f0", "-", "(1", "C:\\a", " |1", "==1"]
+    "unit",
+    [
+        "/a",
+        "\\a",
+        "0",
+        "a",
+        "1.",
+        "12:",
+        "[",
+        "0x",
+        "tmp",
+        ":1",
+        "9 ",
+        "1700000000",
+        "f0",
+        "-",
+        "(1",
+        "C:\\a",
+        " |1",
+        "==1",
+    ],
 )
 def test_a_line_of_a_megabyte_takes_linear_time(unit):
     small, large = unit * (50_000 // len(unit)), unit * (1_000_000 // len(unit))
@@ -143,7 +177,11 @@ def test_a_line_of_a_megabyte_takes_linear_time(unit):
 
 
 def test_masks_hold_no_digit_in_what_they_put_in():
-    assert not [replacement for _, replacement in MASKS if isinstance(replacement, str) and re.search(r"(?<!\\)\d", replacement)]
+    assert not [
+        replacement
+        for _, replacement in MASKS
+        if isinstance(replacement, str) and re.search(r"(?<!\\)\d", replacement)
+    ]
 
 
 @given(st.text(), st.text())

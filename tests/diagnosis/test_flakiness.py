@@ -38,7 +38,12 @@ def test_a_change_of_code_explains_the_failure():
 
 
 def test_alternation_with_edits_is_not_flaky():
-    history = [green(tree="A"), red("a", tree="B", diff=CODE_DIFF), green(tree="C", diff=CODE_DIFF), red("a", tree="D", diff=CODE_DIFF)]
+    history = [
+        green(tree="A"),
+        red("a", tree="B", diff=CODE_DIFF),
+        green(tree="C", diff=CODE_DIFF),
+        red("a", tree="D", diff=CODE_DIFF),
+    ]
     assert flaky(*history) is None
 
 

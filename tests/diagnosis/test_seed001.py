@@ -20,9 +20,16 @@ ASSERTION = "E       assert 12 == 8"
 ERESOLVE = "npm ERR! code ERESOLVE"
 
 
-def write_attempt(folder: Path, *lines: str, status: str = "running", passing: bool = False, iteration: int = 1) -> Path:
+def write_attempt(
+    folder: Path, *lines: str, status: str = "running", passing: bool = False, iteration: int = 1
+) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    summary = {"iteration": iteration, "error_count": len(lines), "error_lines": list(lines), "test_cmd": "make test"}
+    summary = {
+        "iteration": iteration,
+        "error_count": len(lines),
+        "error_lines": list(lines),
+        "test_cmd": "make test",
+    }
     (folder / "error-summary.json").write_text(json.dumps(summary))
     (folder / "progress.md").write_text(
         "# Session Progress\n\n## Goal\nStatus: stuck is a word in the goal\n\n## Status\n"
@@ -104,7 +111,9 @@ def test_11_returns_code_error_when_error_summary_json_is_missing(tmp_path):
     assert not (tmp_path / "nowhere").exists()
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "null", '{"error_lines": 3}', '{"error_lines": [1, null]}', "\x00\xff"])
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "null", '{"error_lines": 3}', '{"error_lines": [1, null]}', "\x00\xff"]
+)
 def test_12_returns_code_error_when_error_summary_json_is_malformed(tmp_path, text):
     (tmp_path / "error-summary.json").write_text(text)
     assert classify_build_loop_failure(tmp_path) == "code_error"
@@ -119,7 +128,10 @@ def test_19_detect_test_flakiness_returns_0_with_alternating_pass_fail_history(t
 
 
 def test_20_detect_test_flakiness_returns_1_with_consistent_failures(tmp_path):
-    assert detect_test_flakiness(read_history(write_run(tmp_path, (ASSERTION,), (ASSERTION,), (ASSERTION,)))) is None
+    assert (
+        detect_test_flakiness(read_history(write_run(tmp_path, (ASSERTION,), (ASSERTION,), (ASSERTION,))))
+        is None
+    )
 
 
 def test_21_detect_infinite_loop_returns_0_with_3_or_more_identical_error_lines(tmp_path):

@@ -70,7 +70,10 @@ def test_the_tables_own_text_can_be_scanned(lines):
     scan(lines)
 
 
-@pytest.mark.parametrize("unit", ["error: ", "/a", "# ", "a: ", "E  ", "a.py:1: ", "[", "{", '{"a":', "a b ", "ld: ", "| ", "x@y: "])
+@pytest.mark.parametrize(
+    "unit",
+    ["error: ", "/a", "# ", "a: ", "E  ", "a.py:1: ", "[", "{", '{"a":', "a b ", "ld: ", "| ", "x@y: "],
+)
 def test_a_line_of_a_megabyte_takes_linear_time(unit):
     tail = " cannot find module 'a' not found required error"
     spent = []
