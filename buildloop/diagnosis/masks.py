@@ -64,7 +64,9 @@ MASKS: tuple[Mask, ...] = (
         r"(?:Z|[+-]\d\d:?\d\d)?(?!\w)",
         "<time>",
     ),
-    _mask(rf"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? (?:\d\d? )?{MONTH}(?: \d\d?\b)?(?: \d{{4}}\b)?(?!\w)", "<time>"),
+    _mask(
+        rf"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? (?:\d\d? )?{MONTH}(?: \d\d?\b)?(?: \d{{4}}\b)?(?!\w)", "<time>"
+    ),
     _mask(rf"\b\d\d?[ /-]{MONTH}[ /-]\d{{4}}\b|\b{MONTH} \d\d?,? \d{{4}}\b", "<time>"),
     _mask(r"\b(?:[01]?\d|2[0-3]):[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?(?: ?[AP]M)?(?!\w)", "<time>"),
     _mask(r"(?<![\w.])1\d{9}(?:\d{3}){0,3}(?:\.\d+)?(?!\w)", "<time>"),
@@ -94,7 +96,9 @@ MASKS: tuple[Mask, ...] = (
     _mask(r"\b(seed)([ =:]{1,3})\d+\b", r"\1\2<seed>", re.I),
     _mask(r"\b(retry|attempt|try)([ =:#]{1,2})\d+(?:(?: of |/)\d+)?\b", r"\1\2<try>", re.I),
     # durations
-    _mask(r"\b(time|elapsed|duration|took)([ =:]{1,3})\d+(?:\.\d+)?(?:e[+-]?\d+)?\b", r"\1\2<duration>", re.I),
+    _mask(
+        r"\b(time|elapsed|duration|took)([ =:]{1,3})\d+(?:\.\d+)?(?:e[+-]?\d+)?\b", r"\1\2<duration>", re.I
+    ),
     _mask(rf"(?<![\w.])\d+(?:\.\d+)? ?{DURATION_UNITS}\b", "<duration>"),
     # hashes and generated numbers, never the two sides of a comparison
     _mask(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,128}\b", "<id>"),

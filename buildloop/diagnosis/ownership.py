@@ -66,6 +66,10 @@ def names_in(line: str) -> frozenset[str]:
     return frozenset(names)
 
 
+def is_foreign(path: str) -> bool:
+    return FOREIGN.search(path) is not None
+
+
 def names_in_repository(repo: Path) -> frozenset[str]:
     """The same from the file tree: every folder and file near the top, without its suffix."""
     return frozenset(name for path in _entries(repo) for name in (path.name, path.stem))

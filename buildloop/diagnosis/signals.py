@@ -43,6 +43,17 @@ DETAILS: dict[str, tuple[tuple[re.Pattern[str], bool], ...]] = {
         (re.compile(r"unlinked crate|undeclared crate|missing crate|cargo add|extern crate"), False),
     ),
 }
+# The package manager got past its complaints.
+OVERCOME: dict[str, re.Pattern[str]] = {
+    "python": re.compile(r"\s*Successfully installed |Requirement already satisfied: |Resolved \d+ packages"),
+    "node": re.compile(
+        r"(?:added|up to date|audited|changed) .*\bpackages?\b|✨ +Done in |Done in \d|\+\+\+"
+    ),
+    "system": re.compile(r"[WE]: Some index files failed to download|Setting up \S+ \("),
+    "ruby": re.compile(r"Bundle complete!"),
+    "php": re.compile(r"Generating (?:optimized )?autoload files"),
+    "rust": re.compile(r"\s*Finished (?:`\w+` profile|dev|test|release) "),
+}
 DETAIL_WITHIN = 8
 FRAMES_KEPT = 80
 SUBJECTS_KEPT = 20
@@ -94,6 +105,7 @@ class Scanner:
             self._around.append(line)
         if self._open:
             self._open = _with_detail(self._open, line)
+        self._forget_overcome(line)
         if signal := read_line(line, self._rows):
             self._close()
             self._note(signal)
@@ -116,6 +128,13 @@ class Scanner:
             self._frames_until = self._count + FRAMES_KEPT
         self._open, self._open_at = signal, self._count
         self._details_until = self._count + DETAIL_WITHIN
+
+    def _forget_overcome(self, line: str) -> None:
+        for signal in [
+            one for one in self._found if one.kind is SignalKind.INSTALL and one.ecosystem in OVERCOME
+        ]:
+            if OVERCOME[signal.ecosystem].match(line):
+                del self._found[signal]
 
     def _without_subjects(self, line: str) -> str:
         """To be looked for makes nobody a part of the project."""

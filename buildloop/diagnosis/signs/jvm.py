@@ -57,6 +57,8 @@ SIGNS = (
         r"unresolved dependency: ",
         r"The JAVA_HOME environment variable is not defined correctly",
         r"JAVA_HOME is (?:not set|set to an invalid directory)",
+        r"Could not find tools\.jar",
+        r".*could not find the required JDK tools in the Java installation",
     ),
     *missing(
         "dotnet",

@@ -9,6 +9,7 @@ SIGNS = (
         "c",
         r"(?P<subject>[\w./+-]+\.(?:h|hh|hpp|hxx|H|inc|ipp)): No such file or directory",
         r"'(?P<subject>[\w./+-]+)' file not found",
+        r"fatal error: (?P<subject>[\w./+-]+): No such file or directory$",
         r"Cannot open include file: '(?P<subject>[^']+)'",
     ),
     *install(
@@ -42,6 +43,11 @@ SIGNS = (
         r"(?:\S+meson\.build:\d+:\d+: )?ERROR: (?:Dependency|C(?:\+\+)? (?:shared or static )?library"
         r"|Program) ['\"].*['\"] not found",
         r"(?:Dependency|Program) ['\"].*['\"] not found(?: or not executable|, tried|$)",
+        r"(?:\S+meson\.build:\d+:\d+: )?ERROR: (?:Meson version is .* but project requires"
+        r"|\w+ program not found)",
+        r"(?:Meson version is [\d.]+ but project requires|Git program not found)",
+        r"configure: error: .*(?:[Pp]lease install|or (?:better|greater|newer|higher|later) is required"
+        r"|need to install|must be installed)",
         r"Unknown compiler\(s\): ",
         r"unrecognized command[- ]line option '-std=",
         r"invalid value '[^']*' in '-std=",

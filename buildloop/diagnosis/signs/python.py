@@ -21,6 +21,8 @@ SIGNS = (
     *install(
         "python",
         r"No matching distribution found for ",
+        r"(?:[\w.]*DistutilsError: )?Could not find suitable distribution for Requirement\.parse\(",
+        r"[\w.]*PluginValidationError: Plugin '[^']+' could not be loaded",
         r"Could not find a version that satisfies the requirement ",
         r"ResolutionImpossible",
         r"Cannot install .* because these package versions have conflicting dependencies",

@@ -18,6 +18,9 @@ SIGNS = (
         r"(?:FileNotFoundError|NotADirectoryError|PermissionError): \[(?:Errno 2"
         r"|WinError 2)\] [^:]+: '(?P<subject>[\w.+-]+)'$",
         r"(?:Errno::ENOENT: )?No such file or directory - (?P<subject>[\w.+-]+)$",
+        r".*: (?P<subject>/usr/\S+|/bin/\S+): bad interpreter: No such file or directory",
+        r".*\bNo such file or directory:? .*['\"](?P<subject>/usr/(?:lib|share|include|bin"
+        r"|local)/[^'\"]+)['\"]",
         r"'?(?P<subject>[^\s']+)'? is not recognized as (?:an internal or external command"
         r"|the name of a cmdlet)",
         r"(?:Cannot run program|error=2, .*program) \"(?P<subject>[^\"]+)\"",
@@ -33,6 +36,15 @@ SIGNS = (
         r"|Version '[^']+' for '[^']+' was not found|The repository '.*' (?:does not have|is not signed)"
         r"|Couldn't find any package)",
         r"The following packages have unmet dependencies",
+        r"The command \"(?:eval )?(?:sudo )?(?:npm|yarn|pnpm|bundle|gem|composer|apt-get|apt|brew|conda"
+        r"|pip3?|cpanm?) .*\" failed and exited with",
+        r"The command \"(?:eval )?(?:sudo )?(?:npm|yarn|pnpm|bundle|gem|composer|apt-get|apt|brew|conda"
+        r"|pip3?|cpanm?) .*\" failed 3 times",
+        r"curl: \((?:6|7|22|28|35|56|60)\) ",
+        r"wget: unable to resolve host address ",
+        r"fatal: (?:unable to access 'https?://|repository '[^']+' not found"
+        r"|Could not read from remote repository)",
+        r".*toomanyrequests: You have reached your ",
         r"(?:Package|No package) '?[\w.+-]+'? (?:available|is not available, but is referred to)",
         r"No package \S+ available",
         r"(?:Error: )?Unable to find a match: ",
