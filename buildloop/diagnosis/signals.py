@@ -130,11 +130,10 @@ class Scanner:
         self._details_until = self._count + DETAIL_WITHIN
 
     def _forget_overcome(self, line: str) -> None:
-        for signal in [
-            one for one in self._found if one.kind is SignalKind.INSTALL and one.ecosystem in OVERCOME
-        ]:
-            if OVERCOME[signal.ecosystem].match(line):
-                del self._found[signal]
+        if self._open and _is_overcome(self._open, line):
+            self._open = None
+        for signal in [signal for signal in self._found if _is_overcome(signal, line)]:
+            del self._found[signal]
 
     def _without_subjects(self, line: str) -> str:
         """To be looked for makes nobody a part of the project."""
@@ -169,6 +168,11 @@ def read_line(line: str, rows: Rows) -> Signal | None:
 @cache
 def _index() -> Rows:
     return indexed(sign for family in FAMILIES for sign in family.SIGNS)
+
+
+def _is_overcome(signal: Signal, line: str) -> bool:
+    past = OVERCOME.get(signal.ecosystem)
+    return signal.kind is SignalKind.INSTALL and past is not None and past.match(line) is not None
 
 
 def _with_detail(signal: Signal, line: str) -> Signal:
