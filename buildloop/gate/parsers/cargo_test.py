@@ -94,7 +94,8 @@ def _panics(lines: Lines) -> Iterator[Sighting]:
             actual=facts.get("left"),
             lines=unique([*said[:1], line, *said[1:6]]),
         )
-        yield Sighting(finding, index, end)
+        echo = message.lower().startswith("some tests failed")
+        yield Sighting(finding, index, end, Rank.CASCADE if echo else Rank.CAUSE)
 
 
 def _overflows(lines: Lines) -> Iterator[Sighting]:

@@ -200,7 +200,7 @@ def _loose(lines: Lines, claimed: set[int]) -> Iterator[Sighting]:
                 tool="pytest",
                 file=frame.file if frame else None,
                 line=frame.line if frame else None,
-                type=None if crash else "NoTests",
+                type="Timeout" if "Timeout" in line else None if crash else "NoTests",
                 lines=own,
             )
         yield Sighting(finding, index, end)
