@@ -33,7 +33,7 @@ TOOLS: Mapping[Family, str] = {
     "rustfmt rubocop psalm ktlint hadolint markdownlint luacheck biome lint shellcheck phpstan elm webpack "
     "esbuild vite dotnet gradle maven terraform compiler docker-build",
     Family.PACKAGES: "npm pnpm yarn bun-install pip uv poetry pipenv pdm conda cargo apt apk dnf brew "
-    "bundler gem composer cocoapods cpan hex docker git nuget",
+    "bundler gem composer cocoapods cpan hex docker git nuget go-mod",
     Family.AGENT: "claude codex gemini aider",
 }
 FAMILY_OF = {tool.replace("-", " "): family for family, tools in TOOLS.items() for tool in tools.split()}

@@ -34,7 +34,8 @@ WORDS: dict[Kind, tuple[str, ...]] = {
         r"expectationnotmet",
         r"""\bexpect(?:ed)?\b(?! ['\"`‘]?[;,(){}\[\]:=>]+['\"`’]?).*\b(?:got|but|received|actual)\b""",
         r"\bexpected\b.*\bto (?:be|equal|eq|have|match|deep|deeply|include|contain|throw|strictly)\b",
-        r"\bexpect\(|did not (?:raise|warn|throw)|failed asserting|\bwant(?:ed)?:? \S|XCTAssert|did not equal",
+        r"\bexpect\(|did not (?:raise|warn|throw)|failed asserting|\bwant(?:ed)?:? \S|XCTAssert",
+        r"did not equal",
         r"should (?:be|equal|have)\b.*\bbut\b",
     ),
     Kind.TIMEOUT: (
@@ -65,6 +66,7 @@ WORDS: dict[Kind, tuple[str, ...]] = {
         r"resource exhausted|argument list too long",
     ),
     Kind.VERSION: (
+        r"is not in the allowed range",
         r"(?:or higher|or newer|or later) is required",
         r"requires (?:a different )?(?:python|node|rustc|php|ruby|go) ?[<>=^~\d]|unsupported engine",
         r"\bEBADENGINE\b|not compatible with your version|is not supported by the following packages",
@@ -77,7 +79,8 @@ WORDS: dict[Kind, tuple[str, ...]] = {
     ),
     Kind.SYNTAX: (
         r"expected (?:primary-expression|unqualified-id|identifier|expression|declaration|statement)\b",
-        r"expected .{1,40} (?:before|at end of input)|syntax ?error|parse ?error|parsing error|indentationerror|taberror",
+        r"expected .{1,40} (?:before|at end of input)",
+        r"syntax ?error|parse ?error|parsing error|indentationerror|taberror",
         r"unexpected (?:token|end of|eof|identifier|indent|string|character|keyword|symbol|\$end|tok|T_)",
         r"unterminated|unclosed|invalid syntax|parse failed|failed to parse",
         r"""expected ['\"`‘]?[;,(){}\[\]:=>]+['\"`’]?|(?:^|\s)['\"`‘]?[;,(){}\[\]]+['\"`’]? expected""",
@@ -86,6 +89,7 @@ WORDS: dict[Kind, tuple[str, ...]] = {
         r"reached end of file while parsing|missing separator|class, interface,? (?:enum)?.* expected",
     ),
     Kind.MISSING: (
+        r"""could not resolve ["']""",
         r"modulenotfounderror|could not resolve (?:all |dependencies)",
         r"could not (?:find|resolve) [\w.-]+:[\w.-]+:|no module named",
         r"cannot find (?:module|package|crate)|module not found|can't resolve|cannot resolve",

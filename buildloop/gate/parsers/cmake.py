@@ -13,7 +13,8 @@ ERROR = re.compile(
     r"\((?P<type>\w+)\))?)?:?\s?(?P<message>.*)$"
 )
 CTEST = re.compile(
-    r"\s*\d*/?\d*\s*Test\s+#\d+: (?P<test>\S+) \.*\s*(?P<how>[A-Z][\w ]*)?\*\*\*(?P<result>Failed|Timeout|Exception|Not Run"
+    r"\s*\d*/?\d*\s*Test\s+#\d+: (?P<test>\S+) \.*\s*(?P<how>[A-Z][\w ]*)?\*\*\*(?P<result>Failed|Timeout"
+    r"|Exception|Not Run"
     r"|Skipped)(?P<detail>.*)$"
 )
 NEXT = re.compile(r"\s+Start\s+\d+: |\s*\d+/\d+ Test +#|\d+% tests passed|\s*Test +#\d+: ")

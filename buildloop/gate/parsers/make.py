@@ -17,7 +17,8 @@ CHATTER = re.compile(
     r"\S+: (?:Entering|Leaving) directory|\S+: (?:Nothing to be done|warning|.* is up to date)|\S+: Circular"
 )
 ECHO = re.compile(
-    r"(?:\S+: (?:\*\*\* )?\[|ninja: build stopped|FAILED: |\S+: Target .* not remade|error: Recipe |\S+: \*\*\* Wait)"
+    r"(?:\S+: (?:\*\*\* )?\[|ninja: build stopped|FAILED: |\S+: Target .* not remade|error: Recipe "
+    r"|\S+: \*\*\* Wait)"
 )
 # A signal is news: nothing else in the log may tell that the program crashed.
 SIGNAL = re.compile(

@@ -79,7 +79,8 @@ SHAPES: tuple[Shape, ...] = tuple(
 )
 PLACES: tuple[re.Pattern[str], ...] = (
     re.compile(
-        r"(?P<file>[\w./@+-]+\.(?:exs?|cljs?|cljc|scala|dart|hs|lua|robot|swift|[cm]?[jt]sx?|java|kt|rb|py|c|cc|cpp"
+        r"(?P<file>[\w./@+-]+\.(?:exs?|cljs?|cljc|scala|dart|hs|lua|robot|swift|[cm]?[jt]sx?|java|kt|rb|py"
+        r"|c|cc|cpp"
         r"|cxx|h|hpp))"
         r"(?::| line |, line |\()(?P<line>\d+)"
     ),
