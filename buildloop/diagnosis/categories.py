@@ -28,12 +28,12 @@ class Family(Enum):
 TOOLS: Mapping[Family, str] = {
     Family.TESTS: "pytest unittest jest vitest mocha playwright tap cargo-test go-test surefire junit rspec "
     "minitest phpunit test-more dotnet-test ctest exunit scalatest munit dart hspec ava node:test robot "
-    "bazel deno karma busted doctest catch2 gtest xctest bun",
+    "bazel deno karma busted doctest catch2 gtest xctest bun clojure",
     Family.COMPILER: "tsc eslint mypy ruff rustc go gcc msvc ld javac cmake make prettier black isort "
     "rustfmt rubocop psalm ktlint hadolint markdownlint luacheck biome lint shellcheck phpstan elm webpack "
     "esbuild vite dotnet gradle maven terraform compiler docker-build",
     Family.PACKAGES: "npm pnpm yarn bun-install pip uv poetry pipenv pdm conda cargo apt apk dnf brew "
-    "bundler gem composer cocoapods cpan hex docker git nuget",
+    "bundler gem composer cocoapods cpan hex docker git nuget go-mod",
     Family.AGENT: "claude codex gemini aider",
 }
 FAMILY_OF = {tool.replace("-", " "): family for family, tools in TOOLS.items() for tool in tools.split()}
@@ -63,6 +63,8 @@ KIND_OF_TYPE: Mapping[str, Kind] = {
     "ClassNotFound": Kind.MISSING,
     "UnboundVariable": Kind.UNDEFINED,
     "Parse error": Kind.SYNTAX,
+    "syntax": Kind.SYNTAX,
+    "E0583": Kind.FILE,
     "lint": Kind.OTHER,
     "format": Kind.OTHER,
     "config": Kind.OTHER,
@@ -191,6 +193,8 @@ def _packaging(finding: Finding, kind: Kind) -> Category:
 
 def _is_own(finding: Finding) -> bool:
     text = f"{finding.message} {finding.lines[0] if finding.lines else ''}"
+    if any('#include "' in line for line in finding.lines):
+        return True
     name = missing_module(text)
     return name is not None and is_own_module(name, [finding.file] if finding.file else [])
 
@@ -221,7 +225,9 @@ def _running(finding: Finding, family: Family, text: str) -> Kind:
     if finding.expected is not None and finding.actual is not None:
         return Kind.ASSERTION
     told = kind_of_text(text) or kind_of_text("\n".join(finding.lines), LACKING)
-    return told or (Kind.ASSERTION if family is Family.TESTS and not finding.type else Kind.OTHER)
+    return told or (
+        Kind.ASSERTION if family is Family.TESTS and finding.type in (None, "Failed") else Kind.OTHER
+    )
 
 
 def _raised(name: str, text: str) -> Kind:

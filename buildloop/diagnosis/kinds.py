@@ -34,7 +34,8 @@ WORDS: dict[Kind, tuple[str, ...]] = {
         r"expectationnotmet",
         r"""\bexpect(?:ed)?\b(?! ['\"`‘]?[;,(){}\[\]:=>]+['\"`’]?).*\b(?:got|but|received|actual)\b""",
         r"\bexpected\b.*\bto (?:be|equal|eq|have|match|deep|deeply|include|contain|throw|strictly)\b",
-        r"\bexpect\(|failed asserting|\bwant(?:ed)?:? \S|XCTAssert|did not equal",
+        r"\bexpect\(|did not (?:raise|warn|throw)|failed asserting|\bwant(?:ed)?:? \S|XCTAssert",
+        r"did not equal",
         r"should (?:be|equal|have)\b.*\bbut\b",
     ),
     Kind.TIMEOUT: (
@@ -65,6 +66,7 @@ WORDS: dict[Kind, tuple[str, ...]] = {
         r"resource exhausted|argument list too long",
     ),
     Kind.VERSION: (
+        r"is not in the allowed range",
         r"(?:or higher|or newer|or later) is required",
         r"requires (?:a different )?(?:python|node|rustc|php|ruby|go) ?[<>=^~\d]|unsupported engine",
         r"\bEBADENGINE\b|not compatible with your version|is not supported by the following packages",
@@ -76,15 +78,18 @@ WORDS: dict[Kind, tuple[str, ...]] = {
         r"toolchain .* is not installed",
     ),
     Kind.SYNTAX: (
+        r"expected (?:primary-expression|unqualified-id|identifier|expression|declaration|statement)\b",
+        r"expected .{1,40} (?:before|at end of input)",
         r"syntax ?error|parse ?error|parsing error|indentationerror|taberror",
         r"unexpected (?:token|end of|eof|identifier|indent|string|character|keyword|symbol|\$end|tok|T_)",
         r"unterminated|unclosed|invalid syntax|parse failed|failed to parse",
-        r"""expected ['\"`‘]?[;,(){}\[\]:=>]+['\"`’]?|['\"`‘]?[;,(){}\[\]]+['\"`’]? expected""",
+        r"""expected ['\"`‘]?[;,(){}\[\]:=>]+['\"`’]?|(?:^|\s)['\"`‘]?[;,(){}\[\]]+['\"`’]? expected""",
         r"expecting\b|missing ending|\bEJSONPARSE\b|json(?:parse|decode)error|mismatched input",
         r"premature end|not well-formed|unbalanced|invalid-syntax|TS1\d{3}\b|illegal start of",
         r"reached end of file while parsing|missing separator|class, interface,? (?:enum)?.* expected",
     ),
     Kind.MISSING: (
+        r"""could not resolve ["']""",
         r"modulenotfounderror|could not resolve (?:all |dependencies)",
         r"could not (?:find|resolve) [\w.-]+:[\w.-]+:|no module named",
         r"cannot find (?:module|package|crate)|module not found|can't resolve|cannot resolve",
@@ -111,7 +116,8 @@ WORDS: dict[Kind, tuple[str, ...]] = {
     Kind.UNDEFINED: (
         r"is not defined|fixture '.*' not found|does not exist in the (?:current context|namespace)",
         r"type or namespace name",
-        r"undefined (?:name|variable|reference|method|local variable|symbol|function|identifier|property|constant|index)",
+        r"undefined (?:name|variable|reference|method|local variable|symbol|function|identifier|property)",
+        r"undefined (?:constant|index)",
         r"nameerror|referenceerror|nomethoderror|attributeerror",
         r"has no (?:attribute|member|property|field|method)|no attribute",
         r"cannot find (?:symbol|name|function|value|type|trait|macro|method|derive|attribute)",

@@ -25,6 +25,7 @@ PREFIXES: tuple[tuple[re.Pattern[str], float], ...] = (
     (re.compile(rf"\ufeff?{STAMP}(?: (?:\d\d[OE][+ ]?)?|$)"), 0.0),
     (re.compile(rf"\[{STAMP}\] ?"), 0.0),
     (re.compile(r"\[\d\d:\d\d:\d\d\][EWFi]?\s?:\s+(?:\[[^\]]{1,80}\]\s)?"), 0.0),
+    (re.compile(r"\[\d\d:\d\d:\d\d\](?: |$)"), 0.0),
     (re.compile(r"#\d{1,4} \d{1,5}\.\d{1,3} "), 0.0),
     (re.compile(r"##\[(?:error|group|endgroup|command|section|debug|warning)\]"), 0.0),
     (re.compile(r"#\d{1,4} (?=ERROR|CACHED|DONE)"), 0.0),

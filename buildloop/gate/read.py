@@ -41,10 +41,9 @@ def _read(text: str, exit_code: int | None) -> LogReading:
     heard = _unclaimed([report for _, report in reports])
     sightings = _ranked([sighting for report in heard for sighting in report.sightings])
     findings = tuple(_distinct(sighting.finding for sighting in sightings))[:MAX_FINDINGS]
+    if exit_code and all(sighting.rank is Rank.CASCADE for sighting in sightings):
+        findings = (*_last_words(lines[: sightings[0].at] if sightings else lines), *findings)
     error_lines = choose_lines(findings)
-    if not error_lines and exit_code:
-        error_lines = _last_words(lines)
-        findings = (Finding(message=error_lines[0].strip(), lines=error_lines),) if error_lines else ()
     return LogReading(
         findings=findings,
         counts=added([report.counts for report in heard if report.counts]),
@@ -101,7 +100,7 @@ def _distinct(findings: Iterable[Finding]) -> Iterator[Finding]:
         yield finding
 
 
-def _last_words(lines: Sequence[str]) -> tuple[str, ...]:
-    """Nobody understood the log, but it is red: its end is the best that there is to show."""
-    spoken = [line for line in lines[-200:] if any(character.isalnum() for character in line)]
-    return tuple(spoken[-8:])
+def _last_words(lines: Sequence[str]) -> tuple[Finding, ...]:
+    """Nobody understood the log, but it is red: what was said last is the best that there is to show."""
+    spoken = [line for line in lines[-200:] if any(character.isalnum() for character in line)][-8:]
+    return (Finding(message=spoken[-1].strip(), lines=tuple(spoken)),) if spoken else ()

@@ -2,8 +2,8 @@
 
 A log of hundreds of megabytes is mostly uneventful. Each word of trouble is searched with `bytes.find`, which
 runs at memory speed; around its first and last occurrences a window is kept, and only the windows are parsed.
-A line that differs only in its digits from one that was kept is the same line again, and no word can crowd out
-another: what is said ten thousand times says little.
+A line that differs only in its digits from one that was kept is the same line again, and no word can crowd
+out another: what is said ten thousand times says little.
 """
 
 from __future__ import annotations

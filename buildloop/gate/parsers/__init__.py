@@ -144,7 +144,7 @@ PARSERS: tuple[ParserEntry, ...] = (
             "|bad_alloc|Library not loaded|Trace/|Unknown command",
         ),
         ("traceback", "Traceback (most recent call last)"),
-        ("node", "    at |❯ |heap out of memory|Allocation failed|Maximum call stack"),
+        ("node", "UnhandledPromise|    at |❯ |heap out of memory|Allocation failed|Maximum call stack"),
         ("jvm_stack", "\tat |    at "),
         ("ruby", ":in `|:in '|rake aborted|.rb:"),
     ),

@@ -57,7 +57,12 @@ OVERFLOW = re.compile(
     re.IGNORECASE,
 )
 LOOP = re.compile(r"loop detected|repetitive tool calls|potential loop", re.IGNORECASE)
+LIMIT = re.compile(
+    r"error_max_turns|\bquota\b|rate.?limit|\b429\b|usage limit|credit balance|overloaded", re.IGNORECASE
+)
 CHATTER = re.compile(r"Model metadata for|Reconnecting\.\.\.")
+
+KINDS = (("AgentLoop", LOOP), ("ContextOverflow", OVERFLOW), ("AgentLimit", LIMIT))
 
 
 def parse(lines: Lines) -> ToolReport:
@@ -100,11 +105,8 @@ def _message(line: str) -> str:
 
 
 def _kind(text: str) -> str:
-    if LOOP.search(text):
-        return "AgentLoop"
-    if "error_max_turns" in text:
-        return "AgentLimit"
-    return "ContextOverflow" if OVERFLOW.search(text[:3000]) else "AgentError"
+    shown = text[:3000]
+    return next((kind for kind, sign in KINDS if sign.search(shown)), "AgentError")
 
 
 def _spoken(lines: Lines, index: int, codex: bool) -> Finding | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding, TestCounts
+from buildloop.gate.parsers.frames import is_foreign
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
 
 PANIC = re.compile(r"\s*thread '(?P<thread>[^']*)'(?: \(\d+\))? panicked at (?P<rest>.*)$")
@@ -79,6 +80,7 @@ def _panics(lines: Lines) -> Iterator[Sighting]:
         said = list(lines[index + 1 : end])
         message = last["message"] if last else (said[0].strip() if said else line.strip())
         place = first or last
+        place = place if place and not is_foreign(place["file"]) else None
         facts = {
             k.strip(): v.strip() for text in said if DETAIL.match(text) for k, _, v in [text.partition(":")]
         }
@@ -94,7 +96,8 @@ def _panics(lines: Lines) -> Iterator[Sighting]:
             actual=facts.get("left"),
             lines=unique([*said[:1], line, *said[1:6]]),
         )
-        yield Sighting(finding, index, end)
+        echo = message.lower().startswith("some tests failed")
+        yield Sighting(finding, index, end, Rank.CASCADE if echo else Rank.CAUSE)
 
 
 def _overflows(lines: Lines) -> Iterator[Sighting]:

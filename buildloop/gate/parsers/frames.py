@@ -48,9 +48,11 @@ def is_foreign_package(qualified: str) -> bool:
 
 
 def innermost(frames: Iterable[Frame]) -> Frame | None:
-    """The first frame of the project's own code, or simply the first; `frames` go from the error outwards."""
-    listed = list(frames)
-    return next((frame for frame in listed if not is_foreign(frame.file)), listed[0] if listed else None)
+    """The first frame of the project's own code; `frames` go from the error outwards.
+
+    None when there is none: a line of a library is no place to send anybody to.
+    """
+    return next((frame for frame in frames if not is_foreign(frame.file)), None)
 
 
 BUNDLED = re.compile(r"webpack(?:-internal)?://[^/]*/(?:\./)?")

@@ -30,7 +30,8 @@ PLACED = re.compile(
     r"|failure)\]?:?\s*)(?P<message>\S.*)$"
 )
 HELPLESS = re.compile(
-    rf"{MARK}(?:\S{{1,40}}: )?(?P<message>(?:[Cc]ould not|[Cc]annot|[Cc]an't|[Uu]nable to|[Ff]ailed to"
+    rf"{MARK}(?:\S{{1,40}}:? )?(?P<message>(?:[Cc]ould not|[Cc]annot|[Cc]an't|[Cc]ouldn't|[Uu]nable to"
+    rf"|[Ff]ailed to"
     rf"|[Nn]ot able to|[Ii]nvalid|[Uu]nknown (?:option|command|argument|field)|[Uu]nrecognized|[Mm]issing"
     rf"|[Nn]o tests?|[Uu]nexpected|[Pp]ermission denied|[Aa]ccess denied|[Cc]onnection refused"
     rf"|[Uu]ndefined)\b.*)$"

@@ -19,7 +19,7 @@ MODULE = re.compile(
     r"|build .*: cannot find.*"
     r"|no required module provides.*|package .* is not in (?:GOROOT|std).*|import cycle not allowed.*"
     r"|.*: build constraints exclude all Go files.*"
-    r"|(?:/\S*/)?ld: .*|/\S+/link: running \S+ failed.*)$"
+    r"|/\S+/link: running \S+ failed.*)$"
 )
 SETUP = re.compile(r"FAIL\t(?P<package>\S+) \[(?:build|setup) failed\]")
 
@@ -28,7 +28,7 @@ def parse(lines: Lines) -> ToolReport:
     placed = read_diagnostics(lines, "go", PLACED, follows=FOLLOW, follow_limit=2).sightings
     own = [s for s in placed if not s.finding.lines[0].startswith((" ", "\t"))]
     module = [
-        Sighting(Finding(line.strip(), "go", type="module", lines=(line, *_hint(lines, i))), i, i + 1)
+        Sighting(Finding(line.strip(), "go mod", type="module", lines=(line, *_hint(lines, i))), i, i + 1)
         for i, line in enumerate(lines)
         if MODULE.match(line)
     ]

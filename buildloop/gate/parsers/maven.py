@@ -27,7 +27,6 @@ GOAL = re.compile(
 ECHO = re.compile(
     r"\[ERROR\] Failed to execute goal .*(?:There are test failures|Compilation failure|You have \d+ )"
 )
-INDENTED = re.compile(r"\[ERROR\]\s{2,}(?P<message>\S.*)")
 
 
 def parse(lines: Lines) -> ToolReport:
@@ -89,11 +88,22 @@ def _goals(lines: Lines) -> Iterator[Sighting]:
     for index, line in enumerate(lines):
         goal = GOAL.match(line) if line.startswith("[ERROR] ") else None
         if goal:
-            shown = (line, *(text for text in lines[index + 1 : index + 4] if INDENTED.match(text)))
+            shown = (line, *(text for text in lines[index + 1 : index + 5] if _goes_on(text)))
             rank = Rank.CASCADE if ECHO.match(line) else Rank.CAUSE
             yield Sighting(
-                Finding(goal["message"], "maven", type="goal", lines=shown), index, index + 1, rank
+                Finding(" ".join((goal["message"], *shown[1:3])), "maven", type="goal", lines=shown),
+                index,
+                index + 1,
+                rank,
             )
+
+
+def _goes_on(text: str) -> bool:
+    return (
+        text.startswith("[ERROR] ")
+        and not text.startswith(("[ERROR] ->", "[ERROR] [Help"))
+        and not GOAL.match(text)
+    )
 
 
 def _counts(lines: Lines) -> TestCounts | None:

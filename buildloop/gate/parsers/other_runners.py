@@ -60,6 +60,12 @@ SHAPES: tuple[Shape, ...] = tuple(
             rf"(?:\w+ )?{BROWSER}(?: Headless)?\S* [\d.]+ \(.*?\) (?P<test>.*) FAILED$",
             rf"{BROWSER}|Executed \d",
         ),
+        (
+            "clojure",
+            "expected:",
+            r"(?:FAIL|ERROR) in \((?P<test>\S+)\) \(\S+:\d+\)$",
+            r"(?:FAIL|ERROR) in |Ran \d+ tests",
+        ),
         ("busted", " → ", r"(?:Failure|Error) → (?P<test>\S+ @ \d+)$", r"(?:Failure|Error) → "),
         ("doctest", "TEST CASE:", r"TEST CASE:\s+(?P<test>.*)$", r"={20,}|\[doctest\]"),
         ("catch2", "test cases:", r"\.{20,}$", r"={20,}|-{20,}$"),
@@ -73,7 +79,8 @@ SHAPES: tuple[Shape, ...] = tuple(
 )
 PLACES: tuple[re.Pattern[str], ...] = (
     re.compile(
-        r"(?P<file>[\w./@+-]+\.(?:exs?|scala|dart|hs|lua|robot|swift|[cm]?[jt]sx?|java|kt|rb|py|c|cc|cpp"
+        r"(?P<file>[\w./@+-]+\.(?:exs?|cljs?|cljc|scala|dart|hs|lua|robot|swift|[cm]?[jt]sx?|java|kt|rb|py"
+        r"|c|cc|cpp"
         r"|cxx|h|hpp))"
         r"(?::| line |, line |\()(?P<line>\d+)"
     ),

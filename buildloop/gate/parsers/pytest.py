@@ -183,7 +183,10 @@ def _loose(lines: Lines, claimed: set[int]) -> Iterator[Sighting]:
         if index in claimed or not LOOSE.match(line):
             continue
         end = index + 1
-        while end < min(len(lines), index + 200) and not lines[end].startswith("=") and lines[end].strip():
+        blank = end + 1 if line.startswith("Fatal") else end  # a dump begins after a blank line
+        while end < min(len(lines), index + 200) and not lines[end].startswith("="):
+            if not lines[end].strip() and end >= blank:
+                break
             end += 1
         block = _read_block(lines[index + 1 : end], "")
         crash = line.startswith(("Fatal", "worker", "+"))
@@ -200,7 +203,7 @@ def _loose(lines: Lines, claimed: set[int]) -> Iterator[Sighting]:
                 tool="pytest",
                 file=frame.file if frame else None,
                 line=frame.line if frame else None,
-                type=None if crash else "NoTests",
+                type="Timeout" if "Timeout" in line else None if crash else "NoTests",
                 lines=own,
             )
         yield Sighting(finding, index, end)

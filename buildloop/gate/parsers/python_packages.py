@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from buildloop.gate.parsers.report import Lines, Rank, ToolReport
 from buildloop.gate.parsers.said import read_sentences, sentences
 
@@ -24,7 +26,8 @@ TABLE = sentences(
     (
         "pip",
         "resolve",
-        r"\s*ERROR: (?P<message>(?:Cannot install|ResolutionImpossible|Could not find a version"
+        r"\s*ERROR: (?P<message>(?:Cannot install|ResolutionImpossible|Ignored the following"
+        r"|Could not find a version"
         r"|No matching distribution|Package .* requires a different Python|pip's dependency resolver"
         r"|Hashes are required|In --require-hashes).*)",
     ),
@@ -112,4 +115,8 @@ TABLE = sentences(
 
 
 def parse(lines: Lines) -> ToolReport:
-    return read_sentences(lines, TABLE)
+    sightings = read_sentences(lines, TABLE).sightings
+    retries = [s for s in sightings if s.finding.type == "network"]
+    others = [s for s in sightings if s.finding.type != "network"]
+    # pip tries five times; the last attempt says it all, and it is why nothing was found.
+    return ToolReport((*(replace(s, rank=Rank.CAUSE) for s in retries[-1:]), *others))

@@ -97,6 +97,9 @@ def _finding(lines: Lines, index: int, error: re.Match[str], block: Lines, frame
     labels = [text for text in block[1:12] if "^" in text and text.strip(" |^-")]
     message = linker[0].strip() if linker else error["message"]
     short = [text for text in causes if len(text) < 400]
+    if not frames and not error["type"]:
+        spoken = next((i for i, text in enumerate(block) if text.strip() == "--- stderr"), 0)
+        short += [text for text in block[spoken + 1 : spoken + 10] if text.strip() and len(text) < 400]
     return Finding(
         message=message,
         tool="rustc" if error["type"] or frames else "cargo",
