@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from buildloop.diagnosis.categories import category_of, class_of
@@ -13,6 +14,7 @@ from buildloop.diagnosis.fingerprint import fingerprint
 from buildloop.diagnosis.flakiness import detect_test_flakiness
 from buildloop.diagnosis.model import Attempt, Diagnosis, FailureMode, LogReading
 from buildloop.diagnosis.ownership import names_in_repository
+from buildloop.diagnosis.signals import scan
 from buildloop.diagnosis.stuck import detect_infinite_loop
 
 UNEXPLAINED, STATED_ERROR = 0.5, 0.75
@@ -28,6 +30,7 @@ def diagnose(
     baseline: LogReading | None = None,
 ) -> Diagnosis:
     """`history` is oldest first and ends with the red gate to explain."""
+    history = (*history[:-1], _scanned(history[-1]))
     own = frozenset(first_party) | (names_in_repository(repo) if repo else frozenset())
     # In this order: a full window explains any failure, a missing package explains any test,
     # and only what neither explains can be flaky or a loop.
@@ -48,6 +51,18 @@ def diagnose(
         category=category_of(history[-1].reading),
         error_class=class_of(history[-1].reading),
         preexisting=_preexisting(history[-1].reading, baseline),
+    )
+
+
+def _scanned(attempt: Attempt) -> Attempt:
+    """Readings made without a scan of the log still hold its most telling lines."""
+    reading = attempt.reading
+    if reading.signals:
+        return attempt
+    lines = (*(line for finding in reading.findings for line in finding.lines), *reading.error_lines)
+    seen = scan(tuple(dict.fromkeys(lines)))
+    return replace(
+        attempt, reading=replace(reading, signals=seen.signals, own_names=reading.own_names | seen.own_names)
     )
 
 

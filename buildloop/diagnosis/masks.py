@@ -20,6 +20,7 @@ FILE_ROOTS = words(
 TEMPORARY = frozenset({"tmp", "temp", "Temp", "T", "TEMP", "TMP"})
 # These names say nothing without their folder.
 ANONYMOUS_FILES = frozenset({"index.js", "index.ts", "index.tsx", "mod.rs", "__init__.py"})
+CHECKOUT_SUFFIX = re.compile(r"[-_.](?:wt|worktree|checkout|clone|copy)[-_]?[0-9a-z]{0,12}$")
 NUMBERED = re.compile(r"[0-9A-Za-z]*\d[0-9A-Za-z]*")
 MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 DURATION_UNITS = (
@@ -32,7 +33,7 @@ def _shorten_path(found: re.Match[str]) -> str:
     parts = re.split(r"[/\\]", found.group("path"))
     if not found.group("drive") and parts[1] not in FILE_ROOTS:
         return found.group()
-    name = parts[-1]
+    name = CHECKOUT_SUFFIX.sub("", parts[-1])
     if not TEMPORARY.isdisjoint(parts[1:-1]):
         return "<tmp>:" + NUMBERED.sub("<id>", name)
     return f"<path>:{parts[-2]}:{name}" if name in ANONYMOUS_FILES else f"<path>:{name}"
@@ -70,7 +71,9 @@ MASKS: tuple[Mask, ...] = (
     _mask(rf"\b\d\d?[ /-]{MONTH}[ /-]\d{{4}}\b|\b{MONTH} \d\d?,? \d{{4}}\b", "<time>"),
     _mask(r"\b(?:[01]?\d|2[0-3]):[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?(?: ?[AP]M)?(?!\w)", "<time>"),
     _mask(r"(?<![\w.])1\d{9}(?:\d{3}){0,3}(?:\.\d+)?(?!\w)", "<time>"),
+    _mask(r"\b\d\d:\d\d\.\d+\b", "<duration>"),
     # where it was checked out or written
+    _mask(r"(?<= v)([\w.+-]+) \((?:/|[A-Za-z]:)[^()]+\)", r"\1"),
     _mask(r"(?:file://)?(?<![\w.>:/\\])(?P<drive>[A-Za-z]:)?(?P<path>(?:[/\\][\w.@+~-]+)+)", _shorten_path),
     _mask(r"file://(?P<drive>[A-Za-z]:)?(?P<path>(?:[/\\][\w.@+~-]+)+)", _shorten_path),
     _mask(r"\btmp(?=[a-z0-9_]*[0-9_])[a-z0-9_]{6,10}\b", "<tmp>"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from buildloop.diagnosis.classify import diagnose
-from buildloop.diagnosis.model import FailureMode
+from buildloop.diagnosis.model import Attempt, FailureMode
+from buildloop.gate.read import read_text
 from tests.diagnosis.builders import log
 
 THEIRS = [
@@ -161,3 +162,8 @@ FAILED tests/test_x.py::test_b - assert 1 == 2
 @pytest.mark.parametrize("complaint", COMPLAINTS)
 def test_what_the_tests_got_past_did_not_make_them_fail(complaint):
     assert diagnose(log(f"{complaint}\n{TESTED}")).mode is FailureMode.CODE_ERROR
+
+
+def test_a_reading_without_a_scan_is_judged_by_its_lines():
+    history = [Attempt(False, read_text("E   ModuleNotFoundError: No module named 'redis'\n", 1))]
+    assert diagnose(history).mode is FailureMode.DEPENDENCY_ISSUE
