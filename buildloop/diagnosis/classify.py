@@ -14,7 +14,7 @@ from buildloop.diagnosis.fingerprint import fingerprint
 from buildloop.diagnosis.flakiness import detect_test_flakiness
 from buildloop.diagnosis.model import Attempt, Diagnosis, FailureMode, LogReading
 from buildloop.diagnosis.ownership import names_in_repository
-from buildloop.diagnosis.signals import scan
+from buildloop.diagnosis.signals import scan, with_scan
 from buildloop.diagnosis.stuck import detect_infinite_loop
 
 UNEXPLAINED, STATED_ERROR = 0.5, 0.75
@@ -57,13 +57,10 @@ def diagnose(
 def _scanned(attempt: Attempt) -> Attempt:
     """Readings made without a scan of the log still hold its most telling lines."""
     reading = attempt.reading
-    if reading.signals:
+    if reading.scanned:
         return attempt
     lines = (*(line for finding in reading.findings for line in finding.lines), *reading.error_lines)
-    seen = scan(tuple(dict.fromkeys(lines)))
-    return replace(
-        attempt, reading=replace(reading, signals=seen.signals, own_names=reading.own_names | seen.own_names)
-    )
+    return replace(attempt, reading=with_scan(reading, scan(tuple(dict.fromkeys(lines)))))
 
 
 def _code_error(last: Attempt) -> Evidence:

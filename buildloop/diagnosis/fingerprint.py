@@ -26,7 +26,7 @@ def fingerprint(finding: Finding) -> str:
 
 
 def _whereabouts(finding: Finding) -> tuple[str, ...]:
-    """A test names itself, a compiler names a file; package managers need a few lines to say what it is about."""
+    """A test names itself, a compiler names a file; package managers need a few lines."""
     if finding.test:
         return ()
     if finding.file:

@@ -114,7 +114,7 @@ MASKS: tuple[Mask, ...] = (
 def normalise(text: str) -> str:
     """One line of a log without what differs between two runs of the same failure.
 
-    What one mask takes away may bring to light what another looks for: they are laid on until nothing changes.
+    What one mask takes away may uncover what another looks for: they are laid on until nothing changes.
     """
     for _ in range(MAX_ROUNDS):
         masked = _mask_once(text)

@@ -11,7 +11,7 @@ from typing import Any
 
 from buildloop.diagnosis.classify import diagnose
 from buildloop.diagnosis.model import Attempt, Diagnosis, FailureMode, LogReading
-from buildloop.diagnosis.signals import scan
+from buildloop.diagnosis.signals import scan, with_scan
 from buildloop.files import write_json
 
 ERROR_SUMMARY, PROGRESS, FAILURE_MODE = "error-summary.json", "progress.md", "failure-mode.json"
@@ -63,8 +63,7 @@ def _attempt(folder: Path) -> Attempt | None:
     if lines is None:
         return None
     passed = not lines or (progress.get("Tests passing") == "true" and bool(ARCHIVE.search(folder.name)))
-    seen = scan(lines)
-    reading = LogReading(error_lines=lines, signals=seen.signals, own_names=seen.own_names)
+    reading = with_scan(LogReading(error_lines=lines), scan(lines))
     return Attempt(passed=passed, reading=reading, agent_status=progress.get("Status"))
 
 

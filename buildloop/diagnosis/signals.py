@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from buildloop.diagnosis.model import Signal, SignalKind
+from buildloop.diagnosis.model import LogReading, Signal, SignalKind
 from buildloop.diagnosis.ownership import names_in
 from buildloop.diagnosis.signs import agents, jvm, native, node, python, scripting, system
 from buildloop.diagnosis.signs.agent_events import read_event
@@ -76,6 +76,10 @@ def scan(lines: Sequence[str]) -> Scan:
     for line in lines:
         scanner.feed(plain(line))
     return scanner.result()
+
+
+def with_scan(reading: LogReading, seen: Scan) -> LogReading:
+    return replace(reading, signals=seen.signals, own_names=seen.own_names, scanned=True)
 
 
 class Scanner:
