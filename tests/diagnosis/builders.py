@@ -15,9 +15,8 @@ def reading(*tests: str, message: str = "assert 1 == 2") -> LogReading:
     return LogReading(findings, failing=tests, error_lines=tuple(f"{test}: {message}" for test in tests))
 
 
-def red(*tests: str, message: str = "assert 1 == 2", tree: str | None = None, diff: str = "", changed: bool | None = None,
-        **more: object) -> Attempt:  # fmt: skip
-    return Attempt(False, reading(*tests, message=message), tree=tree, diff=diff, changed=changed, **more)
+def red(*tests: str, message: str = "assert 1 == 2", **more: object) -> Attempt:
+    return Attempt(False, reading(*tests, message=message), **more)
 
 
 def green(tree: str | None = None, diff: str = "", changed: bool | None = None) -> Attempt:

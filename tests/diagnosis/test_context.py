@@ -43,19 +43,25 @@ def test_without_a_window_nothing_is_measured():
 
 
 SAID = [
-    "Prompt is too long · the request is ~213442 tokens (limit 200000) but this conversation is only ~1597 tokens",
+    "Prompt is too long · the request is ~213442 tokens (limit 200000) but this conversation is only ~1597 "
+    "tokens",
     "Prompt is too long",
     "Request too large (max 32MB). Try with a smaller file.",
-    '{"type":"result","subtype":"success","is_error":true,"api_error_status":400,"result":"Prompt is too long"}',
+    '{"type":"result","subtype":"success","is_error":true,"api_error_status":400,"result":"Prompt is too '
+    'long"}',
     '{"type":"error","message":"Codex ran out of room in the model\'s context window. Start a new thread."}',
-    'ERROR: {"error": {"message": "Your input exceeds the context window of this model.", "code": "context_length_exceeded"}}',
-    'Error when talking to Gemini API Full report available at: /tmp/x.json _ApiError: {"error":{"code":400,"message":'
+    'ERROR: {"error": {"message": "Your input exceeds the context window of this model.", "code": '
+    '"context_length_exceeded"}}',
+    "Error when talking to Gemini API Full report available at: /tmp/x.json _ApiError: "
+    '{"error":{"code":400,"message":'
     '"The input token count (2200140) exceeds the maximum number of tokens allowed (1048576)."}}',
     "Model openai/gpt-4o has hit a token limit!",
     "litellm.BadRequestError: OpenAIException - the request exceeds the available ",
     "litellm.ContextWindowExceededError: litellm.BadRequestError: prompt is too long",
-    'API Error: 400 {"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 208310 tokens"}}',
-    '{"type":"error","sessionID":"s","error":{"name":"ContextOverflowError","data":{"message":"too many tokens"}}}',
+    'API Error: 400 {"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: '
+    '208310 tokens"}}',
+    '{"type":"error","sessionID":"s","error":{"name":"ContextOverflowError","data":{"message":"too many '
+    'tokens"}}}',
     "This endpoint's maximum context length is 262144 tokens. However, you requested about 262833 tokens",
 ]
 
@@ -75,7 +81,8 @@ NOT_SAID = [
     'API Error: 401 {"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}',
     'API Error: 429 {"type":"error","error":{"type":"rate_limit_error","message":"too many requests"}}',
     '{"type":"tool_result","status":"error","output":"prompt is too long"}',
-    '{"type":"assistant","message":{"content":[{"type":"text","text":"I fixed the context_length_exceeded test"}]}}',
+    '{"type":"assistant","message":{"content":[{"type":"text","text":"I fixed the context_length_exceeded '
+    'test"}]}}',
     "I compacted the context and the tests about the maximum context length pass now.",
 ]
 
@@ -94,6 +101,7 @@ def test_a_failing_test_about_a_providers_error_is_a_failing_test():
         "Traceback (most recent call last):\n"
         '  File "/w/test_llm.py", line 7, in test_raises\n    client.ask(big)\n'
         "openai.BadRequestError: Error code: 400 - {'error': {'code': 'context_length_exceeded'}}\n\n"
-        "----------------------------------------------------------------------\nRan 1 test in 0.001s\n\nFAILED (errors=1)\n"
+        "----------------------------------------------------------------------\nRan 1 test in "
+        "0.001s\n\nFAILED (errors=1)\n"
     )
     assert full(*log(text)) is None

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(not (CORPUS / "dev").is_dir(), reason="no corpus
 def score(tmp_path_factory) -> dict[str, float]:
     sys.path.insert(0, str(CORPUS))
     try:
-        import baseline  # noqa: PLC0415 (it lives in the corpus)
+        import baseline
     finally:
         sys.path.remove(str(CORPUS))
     dev = str(CORPUS / "dev")
@@ -43,8 +43,15 @@ def score(tmp_path_factory) -> dict[str, float]:
 def _predictions(baseline, dev):
     for row in baseline.load(dev, "single.jsonl"):
         said = answer({"kind": "log", "log": f"{dev}/{row['file']}", "exit_code": row["exit_code"]})
-        yield {"task": "single", "id": row["id"], "mode": said["mode"], "category6": said["category"],
-               "category10": said["error_class"], "lines": said["error_lines"], "location": said["location"]}  # fmt: skip
+        yield {
+            "task": "single",
+            "id": row["id"],
+            "mode": said["mode"],
+            "category6": said["category"],
+            "category10": said["error_class"],
+            "lines": said["error_lines"],
+            "location": said["location"],
+        }
     for row in baseline.load(dev, "episodes.jsonl"):
         window = row["iterations"][0]["context_window"]
         said = answer(
@@ -63,11 +70,18 @@ def _predictions(baseline, dev):
 def _iteration(dev: str, row: dict) -> dict:
     agent = Path(dev, row["agent_log"]).read_text(errors="replace") if row.get("agent_log") else None
     return {
-        "passed": row["passed"], "log": f"{dev}/{row['log']}" if row.get("log") else "", "exit_code": row["exit_code"],
-        "tree": row["tree"], "changed": row["commit_changed"], "diff": row["diff"]["text"], "agent_output": agent,
-        "input_tokens": row["tokens_in"], "output_tokens": row["tokens_out"], "context_tokens": row["context_tokens"],
+        "passed": row["passed"],
+        "log": f"{dev}/{row['log']}" if row.get("log") else "",
+        "exit_code": row["exit_code"],
+        "tree": row["tree"],
+        "changed": row["commit_changed"],
+        "diff": row["diff"]["text"],
+        "agent_output": agent,
+        "input_tokens": row["tokens_in"],
+        "output_tokens": row["tokens_out"],
+        "context_tokens": row["context_tokens"],
         "agent_status": row["agent_status"],
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.slow

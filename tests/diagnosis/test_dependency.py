@@ -15,23 +15,28 @@ THEIRS = [
     "/usr/bin/python3: No module named pytest",
     "E   ModuleNotFoundError: No module named 'distutils'",
     "E   ModuleNotFoundError: No module named 'flask.ext'",
-    "E   ImportError: cannot import name 'soft_unicode' from 'markupsafe' (/v/lib/python3.10/site-packages/markupsafe/__init__.py)",
+    "E   ImportError: cannot import name 'soft_unicode' from 'markupsafe' "
+    "(/v/lib/python3.10/site-packages/markupsafe/__init__.py)",
     "E   ImportError: libGL.so.1: cannot open shared object file: No such file or directory",
     "ERROR: No matching distribution found for foo==2.0",
     "Because app depends on requests (^99.0) which doesn't match any versions, version solving failed.",
     "error: Failed to fetch: `https://pypi.org/simple/requests/`",
-    "pyproject.toml changed significantly since poetry.lock was last generated. Run `poetry lock` to fix the lock file.",
+    "pyproject.toml changed significantly since poetry.lock was last generated. Run `poetry lock` to fix "
+    "the lock file.",
     "PackagesNotFoundError: The following packages are not available from current channels:",
     # Node
     "npm ERR! code ERESOLVE",
     "npm error code EINTEGRITY",
-    ' ERR_PNPM_OUTDATED_LOCKFILE  Cannot install with "frozen-lockfile" because pnpm-lock.yaml is not up to date',
+    ' ERR_PNPM_OUTDATED_LOCKFILE  Cannot install with "frozen-lockfile" because pnpm-lock.yaml is not up '
+    'to date',
     'error Couldn\'t find package "nope-xyz" on the "npm" registry.',
     "error Your lockfile needs to be updated, but yarn was run with `--frozen-lockfile`.",
     "➤ YN0028: │ The lockfile would have been modified by this install, which is explicitly forbidden.",
     "Error: Cannot find module 'express'",
-    "Error: Cannot find module '../build/Release/canvas.node'\nRequire stack:\n- /app/node_modules/canvas/lib/bindings.js",
-    "src/App.tsx:3:19 - error TS2307: Cannot find module 'react-router-dom' or its corresponding type declarations.",
+    "Error: Cannot find module '../build/Release/canvas.node'\nRequire stack:\n- "
+    "/app/node_modules/canvas/lib/bindings.js",
+    "src/App.tsx:3:19 - error TS2307: Cannot find module 'react-router-dom' or its corresponding type "
+    "declarations.",
     "Module not found: Error: Can't resolve 'lodash' in '/home/u/app/src'",
     '[vite]: Rollup failed to resolve import "axios" from "/app/src/api.ts".',
     '✘ [ERROR] Could not resolve "react"',
@@ -46,7 +51,8 @@ THEIRS = [
     "main.go:5:2: missing go.sum entry for module providing package golang.org/x/sync/errgroup; to add:",
     # Rust
     "error[E0463]: can't find crate for `serde_derive`",
-    "error[E0432]: unresolved import `regex`\n  |     ^^^^^ use of unresolved module or unlinked crate `regex`",
+    "error[E0432]: unresolved import `regex`\n  |     ^^^^^ use of unresolved module or unlinked crate "
+    "`regex`",
     "error: failed to select a version for `serde`.",
     "error: linker `cc` not found",
     "error: failed to run custom build command for `openssl-sys v0.9.99`",
@@ -58,16 +64,20 @@ THEIRS = [
     # C
     "  Could NOT find OpenSSL, try to set the path to OpenSSL root folder in the",
     "/usr/bin/ld: cannot find -lgsl: No such file or directory",
-    'a.c:3:10: fatal error: hiredis/hiredis.h: No such file or directory\n    3 | #include <hiredis/hiredis.h>',
+    'a.c:3:10: fatal error: hiredis/hiredis.h: No such file or directory\n    3 '
+    '| #include <hiredis/hiredis.h>',
     'meson.build:12:0: ERROR: Dependency "gtk4" not found, tried pkgconfig and cmake',
-    "./app: error while loading shared libraries: libfoo.so.1: cannot open shared object file: No such file or directory",
+    "./app: error while loading shared libraries: libfoo.so.1: cannot open shared object file: No such "
+    "file or directory",
     # Ruby, PHP, Perl, others
     "Could not find rake-13.0.6, minitest-5.18.0 in locally installed gems",
     "Your Ruby version is 3.1.2, but your Gemfile specified 3.3.0",
-    "<internal:/usr/lib/ruby/rubygems/core_ext/kernel_require.rb>:85:in `require': cannot load such file -- pg (LoadError)",
+    "<internal:/usr/lib/ruby/rubygems/core_ext/kernel_require.rb>:85:in `require': cannot load such file "
+    "-- pg (LoadError)",
     "Your requirements could not be resolved to an installable set of packages.",
     'Error: Class "Monolog\\Logger" not found',
-    "Can't locate Moose.pm in @INC (you may need to install the Moose module) (@INC contains: /etc/perl) at lib/App.pm line 3.",
+    "Can't locate Moose.pm in @INC (you may need to install the Moose module) (@INC contains: /etc/perl) "
+    "at lib/App.pm line 3.",
     "/app/app.csproj : error NU1101: Unable to find package Foo.Bar.",
     "Error in library(dplyr) : there is no package called ‘dplyr’",
     "** (Mix) Can't continue due to errors on dependencies",
@@ -76,22 +86,26 @@ THEIRS = [
     "/usr/bin/env: ‘node’: No such file or directory",
     "make: protoc: No such file or directory",
     "E: Unable to locate package libfoo-dev",
-    "failed to solve: python:3.99: failed to resolve source metadata for docker.io/library/python:3.99: not found",
+    "failed to solve: python:3.99: failed to resolve source metadata for docker.io/library/python:3.99: "
+    "not found",
 ]  # fmt: skip
 
 OURS = [
-    '  File "/srv/app/myproj/settings.py", line 2, in <module>\nModuleNotFoundError: No module named \'myproj.secrets\'',
+    '  File "/srv/app/myproj/settings.py", line 2, in <module>\nModuleNotFoundError: No module named '
+    '\'myproj.secrets\'',
     "E   ImportError: cannot import name 'parse_config' from 'myapp.config' (/w/myapp/config.py)",
     "E   ModuleNotFoundError: No module named 'helpers'",
     "Cannot find module './utlis' from 'src/cart.js'",
     "Error: Cannot find module '/home/u/app/dist/server.js'",
-    "src/App.tsx:3:19 - error TS2307: Cannot find module '@/components/Button' or its corresponding type declarations.",
+    "src/App.tsx:3:19 - error TS2307: Cannot find module '@/components/Button' or its corresponding type "
+    "declarations.",
     "Module not found: Error: Can't resolve './util/fmt.js' in '/home/u/app/src'",
     "error[E0432]: unresolved import `crate::foo`\n  |     ^^^^^^^^^^ no `foo` in the root",
     "error[E0432]: unresolved import `tax::vat_rate`\n  |     ^^^^^^^^^^^^^ no `vat_rate` in `tax`",
     "error[E0583]: file not found for module `tax`",
     "error[E0433]: failed to resolve: use of undeclared type `HashMap`",
-    "cmd/main.go:6:2: no required module provides package github.com/acme/svc/tax\nFAIL\tgithub.com/acme/svc/cmd [setup failed]",
+    "cmd/main.go:6:2: no required module provides package "
+    "github.com/acme/svc/tax\nFAIL\tgithub.com/acme/svc/cmd [setup failed]",
     "main.go:4:2: package myapp/internal/config is not in std (/usr/local/go/src/myapp/internal/config)",
     "src/main/java/com/shop/Main.java:3: error: package com.shop.util does not exist",
     'a.c:3:10: fatal error: parser/lex.h: No such file or directory\n    3 | #include "parser/lex.h"',
@@ -138,7 +152,8 @@ def test_a_command_that_could_not_be_started():
 
 
 COMPLAINTS = [
-    "ERROR: tensorflow 2.3.0 has requirement numpy<1.19.0, but you'll have numpy 1.19.1 which is incompatible.",
+    "ERROR: tensorflow 2.3.0 has requirement numpy<1.19.0, but you'll have numpy 1.19.1 which is "
+    "incompatible.",
     "ModuleNotFoundError: No module named 'requests'",
     "-- Could NOT find Doxygen (missing: DOXYGEN_EXECUTABLE)",
     "npm warn ERESOLVE overriding peer dependency",

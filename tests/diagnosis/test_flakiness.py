@@ -60,9 +60,12 @@ def test_a_test_known_to_be_unsteady_stays_suspect_after_an_edit():
 @pytest.mark.parametrize(
     "text",
     [
-        "a.py::test_x RERUN\na.py::test_x PASSED [ 50%]\na.py::test_y FAILED [100%]\n= 1 failed, 1 passed, 1 rerun in 0.5s =",
-        "  ✘  1 e2e/p.spec.js:2:29 › ready (109ms)\n  ✓  2 e2e/p.spec.js:2:29 › ready (retry #1) (69ms)\n  1 flaky",
-        "    TRY 1 FAIL [   0.005s] app tests::x\n    TRY 2 PASS [   0.004s] app tests::x\n  FLAKY 2/3 [   0.004s] app tests::x",
+        "a.py::test_x RERUN\na.py::test_x PASSED [ 50%]\na.py::test_y FAILED [100%]\n= 1 failed, 1 passed, "
+        "1 rerun in 0.5s =",
+        "  ✘  1 e2e/p.spec.js:2:29 › ready (109ms)\n  ✓  2 e2e/p.spec.js:2:29 › ready (retry #1) (69ms)\n  "
+        "1 flaky",
+        "    TRY 1 FAIL [   0.005s] app tests::x\n    TRY 2 PASS [   0.004s] app tests::x\n  FLAKY 2/3 [   "
+        "0.004s] app tests::x",
         "[WARNING] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0, Flakes: 1",
         "//app:foo_test      FLAKY, failed in 1 out of 3 in 0.5s",
         "--- FAIL: TestX (0.00s)\n--- PASS: TestX (0.00s)\nFAIL\nFAIL\texample.com/a\t0.01s",
@@ -85,8 +88,10 @@ def test_the_log_itself_shows_it(text):
         "E   AssertionError: race of intermittent timeouts, flaky",
         "panic: test timed out after 3s",
         "E   ConnectionRefusedError: [Errno 111] Connection refused",
-        "py38: commands[0]> pytest -v\nt.py::test_x PASSED\npy39: commands[0]> pytest -v\nt.py::test_x FAILED",
-        "     Running unittests a/lib.rs (target/a)\ntest tests::it ... ok\n     Running unittests b/lib.rs (target/b)\ntest tests::it ... FAILED",
+        "py38: commands[0]> pytest -v\nt.py::test_x PASSED\npy39: commands[0]> pytest -v\nt.py::test_x "
+        "FAILED",
+        "     Running unittests a/lib.rs (target/a)\ntest tests::it ... ok\n     Running unittests "
+        "b/lib.rs (target/b)\ntest tests::it ... FAILED",
         "ok  \texample.com/a\t0.01s\nFAIL\texample.com/b\t0.01s",
         "E   assert 'address already in use' == 'ok'\nexpected: EADDRINUSE",
         "2 examples, 0 failures\n2 examples, 1 failure",

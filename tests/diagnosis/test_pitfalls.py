@@ -11,7 +11,10 @@ from buildloop.diagnosis.fingerprint import same_failure
 from buildloop.diagnosis.model import Attempt, FailureMode
 from tests.diagnosis.builders import CODE_DIFF, green, log, reading, red
 
-TRACEBACK = 'Traceback (most recent call last):\n  File "calc.py", line 2, in <module>\n    1 / 0\nZeroDivisionError: division by zero\n'
+TRACEBACK = (
+    'Traceback (most recent call last):\n  File "calc.py", line 2, in <module>\n    1 / 0\n'
+    "ZeroDivisionError: division by zero\n"
+)
 
 
 @pytest.mark.parametrize(
