@@ -32,7 +32,7 @@ PATH = re.compile(
     rf"\.\w)|\b(?:Makefile|Dockerfile|Gemfile|Rakefile|CMakeLists\.txt)\b"
 )
 URL = re.compile(r"\w+://\S+")
-CLOCK = re.compile(r"\b\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\b|\d{4}-\d\d-\d\d[T ]\S*")
+CLOCK = re.compile(r"(?<![\w:.])\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\b|\d{4}-\d\d-\d\d[T ]\S*")
 LINE_NUMBER = re.compile(
     r"(?<=[\w)\]\"'])[:(\[]\d+\b|\bline \d+|\(\d+[:,]\d+\)|\[\d+,\d+\]|^\s*\d+:\d+\s", re.IGNORECASE
 )
@@ -114,7 +114,7 @@ def enhance_error_summary(
     try:
         return _enhance(run_dir / SUMMARY_FILE, changed_files, diff, source_reader, emit)
     except Exception as error:
-        if emit:
+        if emit is not None:
             emit("loop.degraded", what="error enrichment", why=f"{type(error).__name__}: {error}")
         return False
 
@@ -142,7 +142,7 @@ def _enhance(
             for line, excerpt in zip(lines, excerpts, strict=True)
         ]
     write_json(path, summary)
-    if emit:
+    if emit is not None:
         emit(
             "error.actionability_scored",
             score=score,

@@ -14,13 +14,13 @@ from xml.parsers import expat
 
 from buildloop.diagnosis.model import Finding, LogReading
 from buildloop.gate.parsers.frames import Frame, innermost, tidy
+from buildloop.gate.parsers.jvm_stack import read_trace
 from buildloop.gate.parsers.report import tally, unique
 from buildloop.gate.select import choose_lines
 
 MAX_TEXT = 20_000
 PLACES: tuple[re.Pattern[str], ...] = (
     re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)'),
-    re.compile(r"\((?P<file>[\w$]+\.(?:java|kt|scala|groovy)):(?P<line>\d+)\)"),
     re.compile(r"(?P<file>(?:file://)?[\w@./\\+-]*[\w-]\.[A-Za-z]\w{0,6}):(?:line )?(?P<line>\d+)"),
 )
 TELLING = re.compile(
@@ -174,6 +174,9 @@ def _finding(case: _Case) -> Finding:
     ]
     # Python and pytest print the innermost frame last, the others first.
     frame = innermost(frames[::-1] if case.file and case.file.endswith(".py") else frames)
+    thrown = next((t for t in reversed(read_trace(body)) if t.file), None)
+    if thrown and thrown.file:
+        frame = Frame(thrown.file, thrown.number)
     first = case.message.strip().splitlines()[0] if case.message.strip() else (body[0] if body else case.name)
     telling = [line for line in body if TELLING.match(line)]
     place = next((line for line in body if frame and frame.file in line and str(frame.line) in line), "")

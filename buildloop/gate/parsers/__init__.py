@@ -54,7 +54,11 @@ AGENT = ParserEntry(
 PARSERS: tuple[ParserEntry, ...] = (
     AGENT,
     *_table(
-        ("pytest", "= FAILURES =|= ERRORS =| passed| failed|no tests ran|conftest|pytest|py.test|deselected"),
+        (
+            "pytest",
+            "= FAILURES =|= ERRORS =|FAILED |ERROR | passed| failed|no tests ran|conftest|pytest|py.test"
+            "|deselected",
+        ),
         ("unittest", "\nRan |=====\nERROR: |=====\nFAIL: "),
         ("jest", "● |Test Suites:|LOGGING RETRY|No tests found, exiting"),
         ("vitest", "⎯⎯|No test files found|Vitest"),
@@ -131,7 +135,8 @@ PARSERS: tuple[ParserEntry, ...] = (
         (
             "system_packages",
             "E: |Err:|dpkg|unable to select|Unable to find|No match for|gem |Gem|Bundler|bundle|Gemfile"
-            "|composer|php|[!]|! |Mix|daemon|ERROR: |fatal: |remote: |error: |No package|formula",
+            "|composer|php|[!]|! |Mix|daemon|ERROR: |fatal: |remote: |error: |No package|formula|gems"
+            "|Could not find|requirements could not|CONFLICT (|lock file",
         ),
         ("make", "make: |make[|ninja: |FAILED: |just: |akefile:|Recipe `|.mk:"),
         (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from buildloop.gate.parsers.frames import Frame, innermost, tidy
 
 FRAME = re.compile(
-    r"\s*(?:[❯>|#]\s*)?(?:at |❯ )(?:async )?(?:[^()\n]*\()?(?P<file>(?:file://"
+    r"\s*(?:[❯>|#]\s*)?(?:at |❯ )(?:async )?(?:[^()\n]*\()?(?P<file>(?:file://|node:"
     r"|webpack(?:-internal)?://[^/\s]*/)?[^\s():][^():]*):(?P<line>\d+):\d+\)?"
 )
 HEADLINE = re.compile(
@@ -26,7 +26,6 @@ EXPECTATION = re.compile(
     r"\s*(?:Expected|Received|expected|actual|Actual)(?: \w+){0,3}\s*:|\s*[-+] (?:Expected|Received|actual"
     r"|expected)"
 )
-DIFF = re.compile(r"\s+[-+](?:\s|\S)")
 
 
 def frames(lines: Sequence[str]) -> list[Frame]:
