@@ -9,10 +9,13 @@ from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
 
 ERROR = re.compile(
-    r"CMake Error(?: \(dev\))?(?: at (?P<file>[^\s:]+):(?P<line>\d+)(?: \((?P<type>\w+)\))?)?:?\s?(?P<message>.*)$"
+    r"CMake Error(?: \(dev\))?(?: at (?P<file>[^\s:]+):(?P<line>\d+)(?: "
+    r"\((?P<type>\w+)\))?)?:?\s?(?P<message>.*)$"
 )
 CTEST = re.compile(
-    r"\s*\d*/?\d*\s*Test\s+#\d+: (?P<test>\S+) \.*\s*\*\*\*(?P<result>Failed|Timeout|Exception|Not Run|Skipped)(?P<detail>.*)$"
+    r"\s*\d*/?\d*\s*Test\s+#\d+: (?P<test>\S+) \.*\s*(?P<how>[A-Z][\w ]*)?\*\*\*(?P<result>Failed|Timeout"
+    r"|Exception|Not Run"
+    r"|Skipped)(?P<detail>.*)$"
 )
 NEXT = re.compile(r"\s+Start\s+\d+: |\s*\d+/\d+ Test +#|\d+% tests passed|\s*Test +#\d+: ")
 PLACED = re.compile(r"\s*(?P<file>[^\s:()]+\.\w+)[:(](?P<line>\d+)\)?:\s?(?P<message>.*)$")
@@ -69,7 +72,7 @@ def _tests(lines: Lines) -> Iterator[Sighting]:
             end += 1
         said = [text for text in lines[index + 1 : end] if text.strip()]
         placed = next((m for text in said if (m := PLACED.match(text))), None)
-        ended = (result["result"] + result["detail"]).split("  ")[0]
+        ended = result["how"] or (result["result"] + result["detail"]).split("  ")[0]
         finding = Finding(
             message=placed["message"] if placed else (said[0].strip() if said else ended),
             tool="ctest",

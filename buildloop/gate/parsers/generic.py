@@ -15,38 +15,55 @@ SEVERITY = (
     r"(?:fatal(?: error)?|error|err!|panic|critical|severe|exception|uncaught exception|failure|failed|fail)"
 )
 STATED = re.compile(
-    rf"{MARK}{STAMP}(?:\[?[\w./@-]{{1,40}}\]?[:>]?\s+)?\[?(?i:{SEVERITY})\]?(?:\s?[\[(][\w/-]+[\])])?\s*[:!\]|-]+\s*(?P<message>\S.*)$"
+    rf"{MARK}{STAMP}(?:\[?[\w./@-]{{1,40}}\]?[:>]?\s+)?\[?(?i:{SEVERITY})\]?(?:\s?[\[(][\w/-]+[\])])?\s*[:!"
+    rf"\]|-]+\s*(?P<message>\S.*)$"
 )
 SHOUTED = re.compile(
     rf"{MARK}{STAMP}(?:FATAL|ERROR|CRITICAL|SEVERE|FAILED|FAIL|FAILURE|Error|Fatal)\s+(?P<message>\S.*)$"
 )
 RAISED = re.compile(
-    r"\s*(?:\w+: )?(?P<type>(?:[A-Za-z_][\w$]*[.:\\]{1,2})*[A-Z]\w*(?:Error|Exception|Failure|Fault))(?: \[\w+\])?: (?P<message>\S.*)$"
+    r"\s*(?:\w+: )?(?P<type>(?:[A-Za-z_][\w$]*[.:\\]{1,2})*[A-Z]\w*(?:Error|Exception|Failure"
+    r"|Fault))(?: \[\w+\])?: (?P<message>\S.*)$"
 )
 PLACED = re.compile(
-    r"\s*(?P<file>(?:[A-Za-z]:)?[\w@./\\+-]+\.\w{1,8}):(?P<line>\d+)(?::\d+)?:?\s+(?:\[?(?i:error|fatal|failure)\]?:?\s*)(?P<message>\S.*)$"
+    r"\s*(?P<file>(?:[A-Za-z]:)?[\w@./\\+-]+\.\w{1,8}):(?P<line>\d+)(?::\d+)?:?\s+(?:\[?(?i:error|fatal"
+    r"|failure)\]?:?\s*)(?P<message>\S.*)$"
 )
 HELPLESS = re.compile(
-    rf"{MARK}(?:\S{{1,40}}: )?(?P<message>(?:[Cc]ould not|[Cc]annot|[Cc]an't|[Uu]nable to|[Ff]ailed to|[Nn]ot able to|[Ii]nvalid|[Uu]nknown (?:option|command|argument|field)|[Uu]nrecognized|[Mm]issing|[Nn]o tests?|[Uu]nexpected|[Pp]ermission denied|[Aa]ccess denied|[Cc]onnection refused|[Uu]ndefined)\b.*)$"
+    rf"{MARK}(?:\S{{1,40}}:? )?(?P<message>(?:[Cc]ould not|[Cc]annot|[Cc]an't|[Cc]ouldn't|[Uu]nable to"
+    rf"|[Ff]ailed to"
+    rf"|[Nn]ot able to|[Ii]nvalid|[Uu]nknown (?:option|command|argument|field)|[Uu]nrecognized|[Mm]issing"
+    rf"|[Nn]o tests?|[Uu]nexpected|[Pp]ermission denied|[Aa]ccess denied|[Cc]onnection refused"
+    rf"|[Uu]ndefined)\b.*)$"
 )
 CROSSED = re.compile(r"\s*[✖✗✘×❌⨯]\s+(?P<message>\S.*)$")
 
 # The end of the story, not its beginning.
 ECHO = re.compile(
-    r"(?i:.*(?:exited? with (?:code|status|error|\d)|exit (?:code|status):? \d|returned (?:a )?non-zero|non-zero exit|command failed|build failed|tests? failed$|failed with exit|"
-    r"process completed with|completed with errors|exiting with|aborting|error: test failed|failed! see above|some (?:checks|tests) failed|did not complete successfully|job failed|errors? generated|"
-    r"\d+ errors?(?: and| ,|,|\.|$)|found \d+ errors?|\d+ (?:failed|failing|failures?)\b|there (?:were|are) \d* ?(?:test )?(?:failures|errors|failing)))"
+    r"(?i:.*(?:exited? with (?:code|status|error|\d)|exit (?:code|status):? \d|returned (?:a )?non-zero"
+    r"|non-zero exit|command failed|build failed|tests? failed$|failed with exit|"
+    r"process completed with|completed with errors|exiting with|aborting|error: test failed"
+    r"|failed! see above|some (?:checks|tests) failed|did not complete successfully|job failed"
+    r"|errors? generated|"
+    r"^FAILED \((?:failures|errors)=|\d+ errors?(?: and| ,|,|\.|$)|found \d+ errors?|\d+ (?:failed|failing"
+    r"|failures?)\b|errors? found$|compilation failed|failed tests:|tests unsuccessful|there (?:were"
+    r"|are) \d* ?(?:test )?(?:failures|errors|failing)))"
 )
 HARMLESS = re.compile(
-    r"(?i:.*(?:\b0 (?:errors?|failures?|failed|failing)\b|no errors?\b|errors?[:=] ?0\b|failures?[:=] ?0\b|failed[:=] ?0\b|\bpassed\b|without errors?|\bretrying\b|deprecat|^\s*warn|\[warn|warning:|npm warn|"
+    r"(?i:.*(?:\b0 (?:errors?|failures?|failed|failing)\b|no errors?\b|errors?[:=] ?0\b|failures?[:=] ?0\b"
+    r"|failed[:=] ?0\b|\bpassed\b|without errors?|total time:|\bretrying\b|deprecat|failing tests:$"
+    r"|^\s*warn|\[warn|warning:|npm warn|"
     r"error[- ]handl|ignor(?:ed|ing)|--no-error|-Werror|errors? suppressed|(?:✓|✔|√|ok \d+|\bPASS\b)))"
 )
 ANYWHERE = re.compile(
-    r"(?:File \"(?P<f1>[^\"]+)\", line (?P<l1>\d+)|(?P<f2>(?:[A-Za-z]:)?(?:file://)?[\w@./\\+~-]*[\w-]\.[A-Za-z]\w{0,7})(?::|\()(?P<l2>\d+)\b"
-    r"|\b(?:in|on|at) (?P<f3>\S+\.\w{1,8}),?:? (?:on )?line (?P<l3>\d+)|(?P<f4>[\w./-]+\.\w{1,8}):? line (?P<l4>\d+))"
+    r"(?:File \"(?P<f1>[^\"]+)\", line (?P<l1>\d+)"
+    r"|(?P<f2>(?:[A-Za-z]:)?(?:file://)?[\w@./\\+~-]*[\w-]\.[A-Za-z]\w{0,7})(?::|\()(?P<l2>\d+)\b"
+    r"|\b(?:in|on|at) (?P<f3>\S+\.\w{1,8}),?:? (?:on )?line (?P<l3>\d+)"
+    r"|(?P<f4>[\w./-]+\.\w{1,8}):? line (?P<l4>\d+))"
 )
+CARET = re.compile(r"\s*(?:\d*\s*[│|]\s*)?(?:\^+~*|~+\^+|─+\^|━+)(?:\s|$)")
 MAX_HINTS = 40
-LOOKAHEAD = 4
+LOOKAHEAD = 8
 
 
 def parse(lines: Lines) -> ToolReport:
@@ -72,13 +89,18 @@ def _hint(lines: Lines, index: int, line: str) -> Sighting | None:
     kind = told.groupdict().get("type")
     finding = Finding(
         message=told["message"].strip(),
-        tool="generic",
+        tool="compiler" if _shows_source(lines, index) and not kind else "generic",
         file=frame.file if frame else None,
         line=frame.line if frame else None,
         type=kind.replace("\\", ".").rpartition(".")[2] if kind else None,
         lines=unique([line, *_context(lines, index, frame)]),
     )
     return Sighting(finding, index, index + 1, Rank.CASCADE if echo else Rank.HINT)
+
+
+def _shows_source(lines: Lines, index: int) -> bool:
+    """A caret under a line of source: only compilers and checkers print that."""
+    return any(CARET.match(text) for text in lines[index + 1 : index + 1 + LOOKAHEAD])
 
 
 def _place(lines: Lines, index: int) -> Frame | None:

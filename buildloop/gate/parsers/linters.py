@@ -27,12 +27,14 @@ TABLE = sentences(
     (
         "rubocop",
         "lint",
-        r"(?P<file>[^\s:]+\.(?:rb|rake|gemspec)):(?P<line>\d+):\d+: (?:[EF]): (?:\[\w+\] )?(?:(?P<type>[\w/]+): )?(?P<message>.*)",
+        r"(?P<file>[^\s:]+\.(?:rb|rake|gemspec)):(?P<line>\d+):\d+: (?:[EF]): (?:\[\w+\] "
+        r")?(?:(?P<type>[\w/]+): )?(?P<message>.*)",
     ),
     (
         "rubocop",
         "lint",
-        r"(?P<file>[^\s:]+\.(?:rb|rake|gemspec)):(?P<line>\d+):\d+: (?:[CWR]): (?:\[\w+\] )?(?:(?P<type>[\w/]+): )?(?P<message>.*)",
+        r"(?P<file>[^\s:]+\.(?:rb|rake|gemspec)):(?P<line>\d+):\d+: (?:[CWR]): (?:\[\w+\] "
+        r")?(?:(?P<type>[\w/]+): )?(?P<message>.*)",
         Rank.HINT,
     ),
     ("psalm", "lint", r"ERROR: (?P<type>\w+) - (?P<file>\S+?):(?P<line>\d+):\d+ - (?P<message>.*)"),
@@ -40,7 +42,8 @@ TABLE = sentences(
     (
         "hadolint",
         "lint",
-        r"(?P<file>\S*Dockerfile\S*):(?P<line>\d+)(?: (?P<type>DL\d+|SC\d+))(?: (?:error|warning|info))?: (?P<message>.*)",
+        r"(?P<file>\S*Dockerfile\S*):(?P<line>\d+)(?: (?P<type>DL\d+|SC\d+))(?: (?:error|warning"
+        r"|info))?: (?P<message>.*)",
     ),
     (
         "markdownlint",
@@ -52,7 +55,8 @@ TABLE = sentences(
     (
         "lint",
         "lint",
-        r"(?P<file>[^\s:]+\.\w+):(?P<line>\d+):\d+: (?:\((?P<type>[EW]\d+)\)|\[(?P<type2>[\w-]+)\]) (?P<message>.*)",
+        r"(?P<file>[^\s:]+\.\w+):(?P<line>\d+):\d+: (?:\((?P<type>[EW]\d+)\)"
+        r"|\[(?P<type2>[\w-]+)\]) (?P<message>.*)",
     ),
     ("terraform", "format", r"(?P<file>\S+\.tf)$"),
 )
