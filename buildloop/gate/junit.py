@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.parsers import expat
 
@@ -109,7 +109,8 @@ def merge(text: LogReading, junit: LogReading | None) -> LogReading:
     findings = _detailed(junit.findings, text.findings) + tuple(f for f in text.findings if f.test is None)
     if not junit.findings:
         findings = text.findings
-    return LogReading(
+    return replace(
+        text,
         findings=findings,
         counts=junit.counts or text.counts,
         failing=junit.failing or text.failing,

@@ -55,7 +55,7 @@ def _read(text: str, exit_code: int | None) -> LogReading:
 
 def _parse(entry: ParserEntry, lines: Sequence[str]) -> ToolReport:
     report = import_module(f"buildloop.gate.parsers.{entry.module}").parse(lines)
-    assert isinstance(report, ToolReport)  # noqa: S101 (a parser that returns anything else is a bug)
+    assert isinstance(report, ToolReport)
     return report
 
 
