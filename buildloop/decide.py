@@ -105,12 +105,8 @@ def _session_over(state: LoopState) -> Decision | None:
 
 
 def _why_complete(state: LoopState) -> str:
-    verified = (
-        f"a fresh run of {len(state.request.test)} gate command(s) on commit {state.head[:10]} is green"
-    )
-    if state.request.accept is not None:
-        verified += " and the acceptance command passed"
-    return f"Complete: {verified}."
+    accepted = " and the acceptance command passed" if state.request.accept is not None else ""
+    return f"A fresh run of the whole gate on commit {state.head[:10]} is green{accepted}."
 
 
 def _gate(state: LoopState) -> str:

@@ -18,6 +18,7 @@ EVENT_FIELDS: dict[str, frozenset[str]] = {
     for name, fields in {
         "loop.started": "goal agent tests max_iterations max_restarts",
         "loop.resumed": "iteration",
+        "loop.flow_run": "id url",
         "loop.baseline": "verdict failing",
         "loop.iteration_start": "iteration max session agent test_passed",
         "loop.iteration_complete": "iteration max session agent test_passed commits status",

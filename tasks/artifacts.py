@@ -1,14 +1,22 @@
-"""What the Prefect UI shows of a run: a live report, a table of iterations, the fill of the context."""
+"""What the Prefect UI shows of a run: a live report, a table of iterations, the fill of the context.
+
+Each is one artifact of the flow run, created once and updated in place.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
 
 import httpx
-from prefect.artifacts import create_markdown_artifact, create_progress_artifact, create_table_artifact
+from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.schemas.actions import ArtifactCreate, ArtifactUpdate
 from prefect.exceptions import PrefectException
+from prefect.runtime import flow_run
 
 from buildloop.models import BuildResult, Iteration
 from buildloop.redact import redactor
@@ -16,9 +24,18 @@ from buildloop.report.markdown import iteration_rows, run_report
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
 
+# Artifacts this process has made, so that they are updated and not made again.
+_made: dict[tuple[str, str], UUID] = {}
 
-def artifact_key(run_id: str, what: str) -> str:
-    return f"buildloop-{re.sub(r'[^a-z0-9]+', '-', run_id)}-{what}"
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """`what` ends the artifact's key; `type` is Prefect's word for how it is drawn."""
+
+    what: str
+    type: str
+    description: str
+    data: str | float
 
 
 def publish(
@@ -29,22 +46,55 @@ def publish(
     result: BuildResult | None,
 ) -> None:
     """Artifacts are views: when the API does not take them, the run goes on and says so."""
-    mask = redactor(os.environ)
     try:
-        create_markdown_artifact(
-            key=artifact_key(run.run_id, "report"),
-            markdown=mask(run_report(request, iterations, branch, result)),
-            description=f"Run report of {run.run_id}",
-        )
-        create_table_artifact(
-            key=artifact_key(run.run_id, "iterations"),
-            table=iteration_rows(iterations),
-            description=f"Iterations of {run.run_id}",
-        )
-        create_progress_artifact(
-            key=artifact_key(run.run_id, "context"),
-            progress=min(100.0, float(iterations[-1].context_pct)),
-            description=f"Context fill of {run.run_id} after iteration {iterations[-1].number}",
-        )
+        with get_client(sync_client=True) as client:
+            for view in _views(run.run_id, request, iterations, branch, result):
+                _show(client, run.run_id, view)
     except (PrefectException, httpx.HTTPError) as error:
         run.events.emit("loop.degraded", what="artifacts", why=str(error)[:300])
+
+
+def artifact_key(run_id: str, what: str) -> str:
+    return f"buildloop-{re.sub(r'[^a-z0-9]+', '-', run_id)}-{what}"
+
+
+def _views(
+    run_id: str,
+    request: BuildRequest,
+    iterations: Sequence[Iteration],
+    branch: str,
+    result: BuildResult | None,
+) -> tuple[View, ...]:
+    mask = redactor(os.environ)
+    last = iterations[-1]
+    fill = f"Context fill of {run_id} after iteration {last.number}"
+    return (
+        View(
+            "report",
+            "markdown",
+            f"Report of run {run_id}",
+            mask(run_report(request, iterations, branch, result)),
+        ),
+        View(
+            "iterations", "table", f"Iterations of run {run_id}", mask(json.dumps(iteration_rows(iterations)))
+        ),
+        View("context", "progress", fill, min(100.0, float(last.context_pct))),
+    )
+
+
+def _show(client: SyncPrefectClient, run_id: str, view: View) -> None:
+    key = artifact_key(run_id, view.what)
+    known = _made.get((str(flow_run.id), key))
+    if known is not None:
+        client.update_artifact(known, ArtifactUpdate(data=view.data, description=view.description))
+        return
+    made = client.create_artifact(
+        ArtifactCreate(
+            key=key,
+            type=view.type,
+            description=view.description,
+            data=view.data,
+            flow_run_id=UUID(str(flow_run.id)) if flow_run.id else None,
+        )
+    )
+    _made[str(flow_run.id), key] = made.id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from prefect import task
+from prefect.runtime import flow_run
 
 from buildloop.models import WorkspaceInfo
 from buildloop.process import sweep
@@ -34,4 +35,8 @@ def prepare_workspace(key: str, request: BuildRequest) -> WorkspaceInfo:
 @task(name="take_over", task_run_name="take over")
 def take_over(request: BuildRequest) -> list[int]:
     """End whatever an earlier, killed process of this run left behind. Runs first, every time."""
-    return sweep(str(request.run_id))
+    left = sweep(str(request.run_id))
+    RunDir(request.run_dir).events.emit(
+        "loop.flow_run", id=flow_run.id, url=flow_run.ui_url, left_behind=left
+    )
+    return left

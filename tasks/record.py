@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from prefect import task
+from prefect import get_run_logger, task
 
 from buildloop.files import write_atomic
 from buildloop.goal import write_state
-from buildloop.report.views import progress_text, state_file, timestamp
+from buildloop.report.views import log_line, progress_text, state_file, timestamp
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 from tasks.artifacts import publish
@@ -23,6 +23,7 @@ def record(key: str, state: LoopState) -> int:
     write_views(run, state, "running", now)
     _emit(run, state)
     publish(run, state.request, list(state.iterations), state.workspace.branch, None)
+    get_run_logger().info(log_line(state.last))
     tell(f"record s{state.session} i{state.number}", "record")
     return state.number
 

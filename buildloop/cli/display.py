@@ -159,6 +159,7 @@ def _degraded_line(event: dict[str, Any]) -> str:
 
 
 FINISHED: dict[str, Callable[[dict[str, Any]], str | None]] = {
+    "loop.flow_run": lambda event: f"  Prefect UI     {event['url']}" if event["url"] else None,
     "loop.baseline": _baseline_line,
     "loop.iteration_complete": _iteration_line,
     "loop.recovery_applied": _recovery_line,

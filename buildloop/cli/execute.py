@@ -53,8 +53,6 @@ def _announce(console: Console, request: BuildRequest, api: PrefectApi) -> None:
     console.print(
         f"run [bold]{request.run_id}[/bold] · {request.agent} · {' && '.join(request.test)}", markup=True
     )
-    if not api.embedded:
-        console.print(f"  Prefect UI      {api.ui}/runs")
 
 
 def _tell(console: Console, result: BuildResult) -> None:

@@ -56,7 +56,7 @@ def run_gate(commands: Sequence[str], setup: GateSetup, tree: str, name: str = "
         verdict=verdict,
         tree=tree,
         commands=tuple(results),
-        reading=_bounded(merge_readings(readings)),
+        reading=_bounded(relative_to(merge_readings(readings), setup.workdir)),
         explanation=_explain(results, setup.timeout),
         tail="" if verdict is Verdict.PASSED else _tail(setup.run_dir, results),
     )
@@ -126,6 +126,28 @@ def first_program(command: str) -> str | None:
     except ValueError:
         return None
     return next((word for word in words if "=" not in word.split("/")[0]), None)
+
+
+def relative_to(reading: LogReading, workdir: Path) -> LogReading:
+    """Paths inside the workspace as the repository knows them: shorter, and the same in every run."""
+    prefix = f"{workdir}/"
+
+    def short(text: str) -> str:
+        return text.replace(prefix, "")
+
+    findings = tuple(
+        replace(
+            finding,
+            message=short(finding.message),
+            file=short(finding.file) if finding.file else None,
+            lines=tuple(map(short, finding.lines)),
+        )
+        for finding in reading.findings
+    )
+    signals = tuple(replace(signal, line=short(signal.line)) for signal in reading.signals)
+    return replace(
+        reading, findings=findings, signals=signals, error_lines=tuple(map(short, reading.error_lines))
+    )
 
 
 def _bounded(reading: LogReading) -> LogReading:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from buildloop.models import BuildResult, Iteration, Usage
+from buildloop.models import BuildResult, Iteration, Remedy, Usage
 from buildloop.prompt.sections import fenced
 from buildloop.request import BuildRequest
 from buildloop.text import one_line
@@ -23,7 +23,7 @@ def run_report(
     if result is not None and iterations:
         parts.append(_proof(iterations, branch, result))
     parts.append(f"## Iterations\n\n{iteration_table(iterations)}")
-    if story := "\n".join(_diagnosis_line(one) for one in iterations if one.diagnosis):
+    if story := "\n".join(line for one in iterations for line in _diagnosis_lines(one)):
         parts.append(f"## Diagnoses\n\n{story}")
     if result is not None and result.failing:
         parts.append("## Still failing\n\n" + "\n".join(f"- `{_code(test)}`" for test in result.failing[:20]))
@@ -40,8 +40,8 @@ def iteration_rows(iterations: Sequence[Iteration]) -> list[dict[str, str]]:
             "changed": _changed(one),
             "gate": one.gate.in_words,
             "tests": _tests(one),
-            "diagnosis": one.diagnosis.mode if one.diagnosis else "",
-            "action": one.recovery.strategy.action if one.recovery else "",
+            "diagnosis": ", ".join(dict.fromkeys(r.diagnosis.mode for r in one.remedies)),
+            "action": ", ".join(dict.fromkeys(r.recovery.strategy.action for r in one.remedies)),
             "context": f"{one.context_pct} %" if one.agent else "",
             "cost": cost_text(one.agent.reply.usage) if one.agent else "",
         }
@@ -90,16 +90,17 @@ def _proof(iterations: Sequence[Iteration], branch: str, result: BuildResult) ->
     )
 
 
-def _diagnosis_line(one: Iteration) -> str:
-    assert one.diagnosis is not None
-    found = one.diagnosis
-    evidence = "; ".join(f"`{_code(one_line(line, 120))}`" for line in found.evidence[:EVIDENCE_SHOWN])
-    done = f" → {one.recovery.strategy.action}: {one_line(one.recovery.outcome)}" if one.recovery else ""
+def _diagnosis_lines(one: Iteration) -> list[str]:
     when = "baseline" if one.number == 0 else f"iteration {one.number}"
+    return [f"- **{when}**: {_remedy(remedy)}" for remedy in one.remedies]
+
+
+def _remedy(remedy: Remedy) -> str:
+    found, done = remedy.diagnosis, remedy.recovery
     forced = ", forced" if found.forced else ""
-    return f"- **{when}**: {found.mode} ({found.confidence:.0%}{forced}){done}" + (
-        f" — {evidence}" if evidence else ""
-    )
+    evidence = "".join(f"\n  - `{_code(one_line(line, 160))}`" for line in found.evidence[:EVIDENCE_SHOWN])
+    action = f"{done.strategy.action}: {one_line(done.outcome)}"
+    return f"{found.mode} ({found.confidence:.0%}{forced}) → {action}{evidence}"
 
 
 def _changed(one: Iteration) -> str:

@@ -88,6 +88,20 @@ def failure_mode(diagnosis: Diagnosis, now: datetime) -> dict[str, Any]:
     }
 
 
+def log_line(one: Iteration) -> str:
+    """The iteration in one `key=value` line, for the flow run's log."""
+    facts = {
+        "session": one.session,
+        "iteration": one.number,
+        "verdict": one.gate.verdict,
+        "failing": one.gate.failing_count,
+        "mode": one.diagnosis.mode if one.diagnosis else "-",
+        "action": one.recovery.strategy.action if one.recovery else "-",
+        "context": f"{one.context_pct}%",
+    }
+    return " ".join(f"{name}={value}" for name, value in facts.items())
+
+
 def consecutive_failures(state: LoopState) -> int:
     count = 0
     for one in reversed(state.iterations):
