@@ -16,6 +16,7 @@ from buildloop.redact import Redactor
 HEAD_BYTES = 48 * 2**20
 TAIL_BYTES = 16 * 2**20
 CHUNK_BYTES = 2**16
+HELD_BYTES = 4096
 
 
 class Capture:
@@ -72,8 +73,9 @@ class Capture:
                 if newline:
                     self._keep(stream, whole + newline)
                 if len(pending) > CHUNK_BYTES:
-                    self._keep(stream, pending)
-                    pending = b""
+                    cut = self._cut_point(pending)
+                    self._keep(stream, pending[:cut])
+                    pending = pending[cut:]
                 stream.flush()
             self._keep(stream, pending)
             if self._left_out:
@@ -81,8 +83,20 @@ class Capture:
             for part in self._tail:
                 stream.write(part)
 
+    def _masked(self, data: bytes) -> bytes:
+        return self._redact(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+
+    def _cut_point(self, line: bytes) -> int:
+        """Where a very long line may be cut: its end is held back, and no secret stands across the cut."""
+        last = len(line) - HELD_BYTES
+        for cut in range(last, last - HELD_BYTES, -1):
+            before, after = line[cut - HELD_BYTES : cut], line[cut:]
+            if self._masked(before) + self._masked(after) == self._masked(before + after):
+                return cut
+        return last
+
     def _keep(self, stream: BinaryIO, data: bytes) -> None:
-        masked = self._redact(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        masked = self._masked(data)
         if self._head_left > 0 and not self._tail:
             stream.write(masked)
             self._head_left -= len(masked)

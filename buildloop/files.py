@@ -6,24 +6,26 @@ import contextlib
 import fcntl
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 
 def write_atomic(path: Path, text: str) -> None:
-    """Replace `path` by `text`; a crash or a full disk at any point leaves the old content."""
+    """Replace `path` by `text`; a crash or a full disk at any point leaves the old content. Its mode stays."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape", newline="") as stream:
+        with temporary.open("x", encoding="utf-8", errors="surrogateescape", newline="") as stream:
+            if path.exists():
+                os.fchmod(stream.fileno(), path.stat().st_mode & 0o7777)
             stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())
-        Path(temporary).replace(path)
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 MASK = "[masked]"
 SECRET_NAME = re.compile(r"(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|CREDENTIALS?|ACCESS_KEY)", re.I)
 SHORTEST_SECRET = 8
+SHORTEST_LINE = 24
 
 # Prefixes are what makes these safe to mask: none of them occurs in ordinary logs.
 TOKEN_SHAPES = (
@@ -27,12 +28,16 @@ Redactor = Callable[[str], str]
 
 
 def redactor(environment: Mapping[str, str]) -> Redactor:
-    """A function that masks every secret it can know of, the longest value first."""
+    """A function that masks every secret it can know of, the longest value first.
+
+    Logs are masked as they come, so the lines of a longer value (a key file) count one by one too.
+    """
     values = {
         value
         for name, value in environment.items()
         if SECRET_NAME.search(name) and len(value) >= SHORTEST_SECRET
     }
+    values |= {line for value in values for line in value.splitlines() if len(line) >= SHORTEST_LINE}
     exact = [re.escape(value) for value in sorted(values, key=len, reverse=True)]
     pattern = re.compile("|".join(exact + list(TOKEN_SHAPES)))
 

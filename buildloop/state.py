@@ -91,7 +91,7 @@ class LoopState:
     @property
     def best(self) -> Iteration:
         """The earliest iteration with the fewest failures: what came after it did not help."""
-        return min(self.iterations, key=lambda one: (one.gate.failing_count, one.number))
+        return min(self.iterations, key=lambda one: (*_badness(one.gate), one.number))
 
     @property
     def best_commit(self) -> str:
@@ -191,6 +191,13 @@ def flaky_tests(iteration: Iteration) -> set[str]:
     """Tests with different outcomes on the one tree of this iteration."""
     failing = [set(report.reading.failing) for report in iteration.reports]
     return set[str]().union(*failing) - failing[0].intersection(*failing)
+
+
+def _badness(report: GateReport) -> tuple[bool, bool, int]:
+    """A gate that gave no answer, or in which nothing passed, names few failures but is not better for it."""
+    unanswered = report.verdict not in (Verdict.PASSED, Verdict.FAILED)
+    counts = report.reading.counts
+    return unanswered, not report.passed and (counts is None or counts.passed == 0), report.failing_count
 
 
 def _attempt(iteration: Iteration, report: GateReport, *, first: bool) -> Attempt:

@@ -1,0 +1,68 @@
+"""What counts as a secret, and what must stay readable."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from buildloop.redact import MASK, redactor
+
+
+@pytest.mark.parametrize(
+    "name", ["API_KEY", "GITHUB_TOKEN", "db_password", "AWS_SECRET_ACCESS_KEY", "MyCredentials"]
+)
+def test_values_of_secret_looking_variables_are_masked(name):
+    assert redactor({name: "s3cret-value"})("it is s3cret-value!") == f"it is {MASK}!"
+
+
+def test_ordinary_variables_are_not_masked():
+    mask = redactor({"HOME": "/home/someone", "LANG": "en_US.UTF-8"})
+    assert mask("in /home/someone with en_US.UTF-8") == "in /home/someone with en_US.UTF-8"
+
+
+def test_short_values_are_left_alone():
+    """A password of 'test' would mask half of every log."""
+    assert redactor({"PASSWORD": "test"})("tests passed") == "tests passed"
+
+
+def test_a_value_is_text_and_not_a_pattern():
+    mask = redactor({"TOKEN": "a.b*c(d)[e"})
+    assert mask("a.b*c(d)[e aXbbc(d)[e") == f"{MASK} aXbbc(d)[e"
+
+
+def test_the_longest_value_wins_where_one_contains_another():
+    mask = redactor({"A_TOKEN": "abcdefgh", "B_TOKEN": "abcdefgh-ijklmnop"})
+    assert mask("abcdefgh-ijklmnop") == MASK
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "sk-" + "a1" * 15,
+        "sk-ant-" + "b2" * 15,
+        "ghp_" + "C3" * 18,
+        "github_pat_" + "d4" * 25,
+        "glpat-" + "e5" * 12,
+        "xoxb-" + "1234567890-ab",
+        "AKIA" + "ABCDEFGHIJ234567",
+        "AIza" + "f" * 35,
+        "eyJ" + "h" * 12 + ".eyJ" + "i" * 12 + "." + "j" * 12,
+    ],
+)
+def test_tokens_are_known_by_their_shape(token):
+    assert redactor({})(f"Authorization: Bearer {token}\n") == f"Authorization: Bearer {MASK}\n"
+
+
+@given(
+    st.text(), st.text(alphabet=st.characters(categories=["L", "N", "P"]), min_size=8, max_size=40), st.text()
+)
+def test_a_known_value_never_survives(before, secret, after):
+    assert secret not in redactor({"TOKEN": secret})(before + secret + after).replace(MASK, "\0")
+
+
+def test_each_line_of_a_key_file_is_masked():
+    """Output comes line by line, so the value as a whole is never seen."""
+    key = "-----BEGIN KEY-----\n" + "\n".join(letter * 64 for letter in "abc") + "\n-----END KEY-----\n"
+    mask = redactor({"DEPLOY_PRIVATE_KEY": key})
+    assert [mask(line) for line in key.splitlines()[1:-1]] == [MASK] * 3
