@@ -43,7 +43,7 @@ def execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: 
             from flows.build_loop import build_loop
 
             starting.wait()
-            _announce(console, request)
+            display.announce(_headline(request))
             state = build_loop(request, return_state=True)
         outcome: Any = state.result(raise_on_failure=False)
     except KeyboardInterrupt:
@@ -58,9 +58,9 @@ def execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: 
     return result.exit_code
 
 
-def _announce(console: Console, request: BuildRequest) -> None:
+def _headline(request: BuildRequest) -> str:
     gate = escape(" && ".join(request.test))
-    console.print(f"run [bold]{request.run_id}[/bold] · {request.agent} · {gate}")
+    return f"run [bold]{request.run_id}[/bold] · {request.agent} · {gate}"
 
 
 def _tell(console: Console, result: BuildResult) -> None:
