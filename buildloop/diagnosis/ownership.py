@@ -178,6 +178,11 @@ def _perl(signal: Signal, own: Collection[str]) -> bool:
     return signal.subject.removesuffix(".pm").split("/")[0] in own
 
 
+def _elixir(signal: Signal, own: Collection[str]) -> bool:
+    first = signal.subject.split(".")[0]
+    return first in own or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", first).lower() in own
+
+
 def _ruby(signal: Signal, own: Collection[str]) -> bool:
     return signal.subject.startswith((".", "/")) or _by_first_name(signal, own)
 
@@ -204,6 +209,7 @@ RESOLVERS: dict[str, Callable[[Signal, Collection[str]], bool]] = {
     "jvm": _jvm,
     "php": _php,
     "perl": _perl,
+    "elixir": _elixir,
     "ruby": _ruby,
     "command": _command,
     "dotnet": _dotnet,
