@@ -89,6 +89,7 @@ WORDS: dict[Kind, tuple[str, ...]] = {
         r"reached end of file while parsing|missing separator|class, interface,? (?:enum)?.* expected",
     ),
     Kind.MISSING: (
+        r"could not find \w+ \(missing",
         r"""could not resolve ["']""",
         r"modulenotfounderror|could not resolve (?:all |dependencies)",
         r"could not (?:find|resolve) [\w.-]+:[\w.-]+:|no module named",
@@ -103,6 +104,7 @@ WORDS: dict[Kind, tuple[str, ...]] = {
         r"executable doesn't exist|need to install|(?:is|are) not installed|Could not find .*load",
     ),
     Kind.COMMAND: (
+        r"\w+ executable not found",
         r"command not found|: not found$|executable file not found|is not recognized as an internal",
         r"make: \S+: no such file|env: .*no such file|commandnotfound",
     ),
@@ -114,6 +116,7 @@ WORDS: dict[Kind, tuple[str, ...]] = {
         r"access is denied",
     ),
     Kind.UNDEFINED: (
+        r"cannot find '.*' in scope|unbound value",
         r"is not defined|fixture '.*' not found|does not exist in the (?:current context|namespace)",
         r"type or namespace name",
         r"undefined (?:name|variable|reference|method|local variable|symbol|function|identifier|property)",

@@ -12,6 +12,10 @@ ANSI = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|_[^\x07\x1b]*(?:\x07|\x1b\\)?|[()#][0-9A-Z]"
     r"|[@-Z^=>78])"
 )
+# What is left of colours when a log was copied from a page that dropped the escape character.
+RESIDUE = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3}){0,4})?[mK]")
+RESIDUE_SEEN = 5
+RESIDUE_SAMPLE = 200_000
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]")
 STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z"
 
@@ -47,6 +51,8 @@ def clean_lines(text: str) -> list[str]:
     """The visible lines: no escape codes, wrapper prefixes or trailing blanks, none longer than MAX_LINE."""
     if "\x1b" in text:
         text = ANSI.sub("", text)
+    elif len(RESIDUE.findall(text[:RESIDUE_SAMPLE])) >= RESIDUE_SEEN:
+        text = RESIDUE.sub("", text)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = CONTROL.sub("", text)

@@ -118,7 +118,8 @@ PARSERS: tuple[ParserEntry, ...] = (
         ),
         (
             "linters",
-            "[warn] |would reformat|cannot format|incorrectly sorted|Would reformat|Diff in |: C: |: W: "
+            "::error |coverage |....Failed|[warn] |would reformat|cannot format|incorrectly sorted"
+            "|Would reformat|Diff in |: C: |: W: "
             "|: E: |: F: |SC|ERROR: |DL3|DL4|MD0|.lua:|lint/| | ERROR |.php|.elm|.kt:|) ",
         ),
         ("npm", "npm ERR!|npm error"),

@@ -15,7 +15,7 @@ MAX_FINDINGS = 200  # a compiler that prints thousands of errors has one cause
 def finding_of(found: re.Match[str], tool: str, lines: tuple[str, ...]) -> Finding:
     """The named groups become fields: file, line, type (or type2), message, expected, actual."""
     facts = found.groupdict()
-    file, line = facts.get("file"), facts.get("line")
+    file, line = facts.get("file"), facts.get("line") or facts.get("line2")
     return Finding(
         message=(facts.get("message") or lines[min(1, len(lines) - 1)]).strip(),
         tool=tool,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from buildloop.gate.parsers.frames import Frame, innermost, tidy
 
 FRAME = re.compile(
-    r"\s*(?:[❯>|#]\s*)?(?:at |❯ )(?:async )?(?:[^()\n]*\()?(?P<file>(?:file://|node:"
+    r"\s*(?:[❯>|#]\s*)?(?:at |❯ )(?:async )?(?:[^()\n]*\()?(?P<file>(?:[A-Za-z]:(?=[\\/])|file://|node:"
     r"|webpack(?:-internal)?://[^/\s]*/)?[^\s():][^():]*):(?P<line>\d+):\d+\)?"
 )
 HEADLINE = re.compile(

@@ -23,7 +23,7 @@ ECHO = re.compile(
 EXPLAINS = re.compile(
     r"(?:ERESOLVE|Could not resolve|Conflicting|Found:|While resolving|peer |Missing:|Invalid:|missing"
     r"|notarget No|404 |enoent |network request|JSON\.parse|engine |notsup |`npm ci`|The `npm ci`"
-    r"|Missing script|request to|EACCES|EPERM|code )"
+    r"|Missing script|request to|EACCES|EPERM|code |gyp ERR! (?:stack Error|find))"
 )
 
 

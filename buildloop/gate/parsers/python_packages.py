@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
-from buildloop.gate.parsers.report import Lines, Rank, ToolReport
+from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
 from buildloop.gate.parsers.said import read_sentences, sentences
 
 TABLE = sentences(
@@ -13,14 +14,14 @@ TABLE = sentences(
         "pip",
         "build",
         r"\s*ERROR: (?:Failed building wheel for|Could not build wheels|Failed to build installable wheels)",
-        Rank.HINT,
+        Rank.CASCADE,
     ),
     (
         "pip",
         "build",
         r"\s*(?:error: subprocess-exited-with-error|error: metadata-generation-failed"
         r"|× .* did not run successfully\.)",
-        Rank.HINT,
+        Rank.CASCADE,
     ),
     ("pip", "hash", r"\s*ERROR: (?P<message>THESE PACKAGES DO NOT MATCH THE HASHES.*)", Rank.CAUSE, 3),
     (
@@ -114,9 +115,20 @@ TABLE = sentences(
 )
 
 
+# pip names the line of the requirements file that asked.
+REQUIRED = re.compile(r"-r (?P<file>\S+) \(line (?P<line>\d{1,8})\)")
+
+
 def parse(lines: Lines) -> ToolReport:
-    sightings = read_sentences(lines, TABLE).sightings
+    sightings = [_required(sighting) for sighting in read_sentences(lines, TABLE).sightings]
     retries = [s for s in sightings if s.finding.type == "network"]
     others = [s for s in sightings if s.finding.type != "network"]
     # pip tries five times; the last attempt says it all, and it is why nothing was found.
     return ToolReport((*(replace(s, rank=Rank.CAUSE) for s in retries[-1:]), *others))
+
+
+def _required(sighting: Sighting) -> Sighting:
+    place = next((m for line in sighting.finding.lines if (m := REQUIRED.search(line))), None)
+    if not place:
+        return sighting
+    return replace(sighting, finding=replace(sighting.finding, file=place["file"], line=int(place["line"])))

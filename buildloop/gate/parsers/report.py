@@ -18,7 +18,8 @@ class Rank(IntEnum):
     CAUSE = 0  # the tool says what is wrong
     TRACE = 1  # a stack trace that no test runner claimed
     HINT = 2  # a line that looks like trouble, or a runner's note about a failure
-    CASCADE = 3  # a consequence: `make: *** Error 1`
+    WEAK = 3  # a line that may or may not be trouble
+    CASCADE = 4  # a consequence: `make: *** Error 1`
 
 
 @dataclass(frozen=True, slots=True)

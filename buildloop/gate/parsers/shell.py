@@ -100,8 +100,8 @@ TABLE = sentences(
     (
         "shell",
         "FileNotFound",
-        SCRIPT + r"(?P<message>(?:cd: |cannot (?:open|stat|access|create"
-        r"|remove) )?[^\s:]\S*: No such file or directory)$",
+        SCRIPT + r"(?P<message>(?:cd: |\.: |source: |cannot (?:open|stat|access|create"
+        r"|remove) )?[^\s:]\S*: (?:No such file or directory|file not found))$",
     ),
     (
         "shell",
