@@ -13,7 +13,7 @@ from buildloop.diagnosis.evidence import Evidence
 from buildloop.diagnosis.fingerprint import fingerprint
 from buildloop.diagnosis.flakiness import detect_test_flakiness
 from buildloop.diagnosis.model import Attempt, Diagnosis, FailureMode, LogReading
-from buildloop.diagnosis.ownership import names_in_repository
+from buildloop.diagnosis.repository import names_in_repository
 from buildloop.diagnosis.signals import scan, with_scan
 from buildloop.diagnosis.stuck import detect_infinite_loop
 from buildloop.diagnosis.suspicion import suspect
