@@ -89,7 +89,7 @@ def _ranked(sightings: Sequence[Sighting]) -> list[Sighting]:
 
 
 def _closest(sightings: Sequence[Sighting]) -> list[Sighting]:
-    """The failures themselves: where a tool says what is wrong, mere hints are lines to show, not findings."""
+    """The failures themselves: where a tool says what is wrong, hints are lines to show, not findings."""
     best = max(Rank.CAUSE, min((sighting.rank for sighting in sightings), default=Rank.CASCADE))
     return [sighting for sighting in sightings if sighting.rank <= best]
 
