@@ -62,6 +62,9 @@ class BuildRequest(BaseModel):
     accept: Command | None = Field(
         None, description="Acceptance command: must exit 0 too before the run is complete."
     )
+    junit: tuple[str, ...] = Field(
+        (), description="Globs of JUnit XML files the gate leaves (relative to the repo); pytest needs none."
+    )
     agent: str = Field("command", description="Which agent adapter to use: command or scripted.")
     agent_command: Annotated[str, AfterValidator(_splittable)] | None = Field(
         None, description="For agent 'command': the program and its arguments; the prompt comes on stdin."
@@ -95,7 +98,7 @@ class BuildRequest(BaseModel):
     )
     run_id: str | None = Field(None, description="Continue this run, or name the new one.")
 
-    @field_validator("test", mode="before")
+    @field_validator("test", "junit", mode="before")
     @classmethod
     def _one_command_is_enough(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else value
@@ -105,6 +108,14 @@ class BuildRequest(BaseModel):
     def _safe_run_id(cls, value: str | None) -> str | None:
         if value is not None and not RUN_ID.fullmatch(value):
             raise ValueError("use lower-case letters, digits, '.', '_' and '-', 64 at most")
+        return value
+
+    @field_validator("junit")
+    @classmethod
+    def _inside_the_repo(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in value:
+            if not pattern or Path(pattern).is_absolute() or ".." in Path(pattern).parts:
+                raise ValueError("give globs relative to the repository, such as 'target/**/TEST-*.xml'")
         return value
 
     @field_validator("repo", "state_dir")

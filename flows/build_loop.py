@@ -30,7 +30,17 @@ STOPPING: dict[type[BuildloopError], StopReason] = {
 }
 
 
-@flow(name="build-loop", flow_run_name="{request.run_id}", validate_parameters=True)
+def _own_run_id() -> str:
+    """A run started from a deployment is named after its flow run, so that a retry of it finds its work."""
+    return f"run-{str(flow_run.id)[:8]}"
+
+
+def _run_name() -> str:
+    request = flow_run.parameters["request"]
+    return str(BuildRequest.model_validate(request).run_id or _own_run_id())
+
+
+@flow(name="build-loop", flow_run_name=_run_name, validate_parameters=True)
 def build_loop(request: BuildRequest) -> State[BuildResult]:
     """Iterate a coding agent until the gate is green; diagnose, recover and restart when it is red."""
     forget_calling_git()
@@ -60,11 +70,6 @@ def _work(request: BuildRequest) -> BuildResult:
     except tuple(STOPPING) as error:
         return finish(FinishInput(state, Stop(STOPPING[type(error)], str(error))))
     raise AssertionError("every walk ends with a decision to stop")
-
-
-def _own_run_id() -> str:
-    """A run started from a deployment is named after its flow run, so that a retry of it finds its work."""
-    return f"run-{str(flow_run.id)[:8]}"
 
 
 def _final_state(result: BuildResult) -> State[Any]:

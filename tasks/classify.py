@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from prefect import task
 
+from buildloop.diagnosis.actionability import SUMMARY_FILE, enhance_error_summary
 from buildloop.diagnosis.classify import diagnose
 from buildloop.diagnosis.model import Attempt, Diagnosis, LogReading
 from buildloop.files import write_json
@@ -15,6 +18,7 @@ from buildloop.models import Frozen, Iteration, WorkspaceInfo
 from buildloop.report.views import error_summary, failure_mode
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
+from buildloop.workspace.checkpoint import diff_text
 from tasks.options import DURABLE, tell
 
 
@@ -43,8 +47,8 @@ def classify(key: str, given: ClassifyInput) -> Classified:
     """Writes `error-summary.json` and `failure-mode.json` as it goes."""
     run, now = RunDir(given.request.run_dir), datetime.now(UTC)
     found = _diagnosis(given, run)
-    summary = error_summary(given.iteration, given.request.test, now)
-    write_json(run.path / "error-summary.json", summary)
+    write_json(run.path / SUMMARY_FILE, error_summary(given.iteration, given.request.test, now))
+    _enrich(given, run)
     write_json(run.path / "failure-mode.json", failure_mode(found, now))
     run.events.emit(
         "loop.failure_classified",
@@ -54,7 +58,35 @@ def classify(key: str, given: ClassifyInput) -> Classified:
         evidence=list(found.evidence[:3]),
     )
     tell(f"{given.label}: {found.mode}", "diagnosis", found.mode)
-    return Classified(diagnosis=found, error_lines=tuple(summary["error_lines"]))
+    return Classified(diagnosis=found, error_lines=_enriched_lines(run))
+
+
+def _enrich(given: ClassifyInput, run: RunDir) -> None:
+    """What the agent changed last, and the source at the failing place, next to lines that say too little."""
+    agent = given.iteration.agent
+    changed = agent is not None and agent.checkpoint.changed
+    point = agent.checkpoint if agent else None
+    enhance_error_summary(
+        run.path,
+        changed_files=point.files if point else (),
+        diff=diff_text(given.workspace, point.parent, point.commit) if point and changed else "",
+        source_reader=_reader(Path(given.workspace.workdir)),
+        emit=run.events.emit,
+    )
+
+
+def _reader(workdir: Path) -> Callable[[str], str | None]:
+    def read(name: str) -> str | None:
+        path = (workdir / name).resolve()
+        if not path.is_relative_to(workdir.resolve()) or not path.is_file():
+            return None
+        return path.read_text(encoding="utf-8", errors="replace")
+
+    return read
+
+
+def _enriched_lines(run: RunDir) -> tuple[str, ...]:
+    return tuple(json.loads((run.path / SUMMARY_FILE).read_text(encoding="utf-8"))["error_lines"])
 
 
 def _diagnosis(given: ClassifyInput, run: RunDir) -> Diagnosis:

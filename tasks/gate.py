@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from prefect import task
 
@@ -50,6 +51,9 @@ def gate(key: str, given: GateInput) -> GateReport:
         timeout=given.request.gate_timeout,
         mark=here.mark,
         redact=here.redact,
+        repo_id=given.workspace.repo_id,
+        green_logs=Path(given.request.state_dir) / "green",
+        junit=given.request.junit,
     )
     report = run_gate(given.commands, setup, given.tree, name=given.step)
     settle_after_gate(given.workspace, here.run.exclude_file)

@@ -79,6 +79,10 @@ def run(
             help="Gate command, exit 0 = pass. Repeat for several. Detected if left out.",
         ),
     ] = None,
+    junit: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        Option("--junit", help="Glob of JUnit XML files the gate leaves. Repeatable; pytest needs none."),
+    ] = None,
     accept: Annotated[
         Text, Option(help="Acceptance command that must pass too before the run is complete.")
     ] = None,

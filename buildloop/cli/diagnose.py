@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+import traceback
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
@@ -14,7 +15,7 @@ from buildloop.diagnosis.classify import diagnose
 from buildloop.diagnosis.explain import explain
 from buildloop.diagnosis.model import Attempt, LogReading
 from buildloop.diagnosis.observe import observe_log, observe_text
-from buildloop.diagnosis.protocol import BadRequest, answer, error_lines, log_answer
+from buildloop.diagnosis.protocol import BadRequestError, answer, error_lines, log_answer
 
 BAD_INPUT = 2
 
@@ -58,8 +59,11 @@ def _answer_line(line: str) -> dict[str, object]:
         return {"id": None, "error": "not a JSON object"}
     try:
         return answer(request)
-    except BadRequest as error:
+    except BadRequestError as error:
         return {"id": request.get("id"), "error": str(error)}
+    except Exception as error:  # one log that trips us must not cost the answers to all others
+        traceback.print_exc()
+        return {"id": request.get("id"), "error": f"internal error: {type(error).__name__}: {error}"}
 
 
 def _read(log: str) -> LogReading:

@@ -11,10 +11,11 @@ from types import FrameType
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 
 from buildloop.cli.display import Display
 from buildloop.cli.output import print_json
-from buildloop.cli.prefect_api import PrefectApi, start_prefect
+from buildloop.cli.prefect_api import start_prefect
 from buildloop.errors import BuildloopError
 from buildloop.files import write_atomic
 from buildloop.models import BuildResult, StopReason
@@ -35,8 +36,8 @@ def execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: 
             starting = start_prefect(Path(request.state_dir), verbose=verbose)
             from flows.build_loop import build_loop
 
-            api = starting.wait()
-            _announce(console, request, api)
+            starting.wait()
+            _announce(console, request)
             state = build_loop(request, return_state=True)
         outcome: Any = state.result(raise_on_failure=False)
     except KeyboardInterrupt:
@@ -49,10 +50,9 @@ def execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: 
     return result.exit_code
 
 
-def _announce(console: Console, request: BuildRequest, api: PrefectApi) -> None:
-    console.print(
-        f"run [bold]{request.run_id}[/bold] · {request.agent} · {' && '.join(request.test)}", markup=True
-    )
+def _announce(console: Console, request: BuildRequest) -> None:
+    gate = escape(" && ".join(request.test))
+    console.print(f"run [bold]{request.run_id}[/bold] · {request.agent} · {gate}")
 
 
 def _tell(console: Console, result: BuildResult) -> None:

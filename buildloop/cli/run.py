@@ -62,6 +62,7 @@ def _settings(flags: Mapping[str, Any]) -> dict[str, Any]:
     given["repo"] = str(flags["repo"])
     given["state_dir"] = str(flags["state_dir"]) if flags["state_dir"] else None
     given["test"] = tuple(flags["test"]) if flags["test"] else None
+    given["junit"] = tuple(flags["junit"]) if flags["junit"] else None
     return given
 
 

@@ -20,35 +20,46 @@ SUMMARY_FILE = "error-summary.json"
 Emit = Callable[..., object]
 SourceReader = Callable[[str], str | None]
 
-# The rubric: a fact, its points, and the sign of it in a line. Facts, not words: `:443` in a URL is no line number.
+# The rubric's signs. They stand for facts, not for words: `:443` in a URL is no line number.
 EXTENSION = (
-    r"py|pyi|js|mjs|cjs|ts|tsx|jsx|go|rs|rb|java|kt|kts|scala|groovy|c|cc|cpp|cxx|h|hpp|hh|m|mm|swift|sh|bash|bats|php|pl|pm|t"
-    r"|cs|fs|vb|ex|exs|erl|hs|elm|lua|dart|r|jl|sql|vue|svelte|css|scss|html|xml|json|ya?ml|toml|ini|cfg|gradle|tf|txt|md|mk|lock"
+    r"py|pyi|js|mjs|cjs|ts|tsx|jsx|go|rs|rb|java|kt|kts|scala|groovy|c|cc|cpp|cxx|h|hpp|hh|m|mm|swift|sh"
+    r"|bash|bats|php|pl|pm|t"
+    r"|cs|fs|vb|ex|exs|erl|hs|elm|lua|dart|r|jl|sql|vue|svelte|css|scss|html|xml|json|ya?ml|toml|ini|cfg"
+    r"|gradle|tf|txt|md|mk|lock"
 )
 PATH = re.compile(
-    rf"(?<![\w:/.-])(?:\.{{0,2}}/|~/|[A-Za-z]:\\)?(?:[\w@.+-]+[/\\])*[\w@+-][\w@.+-]*\.(?:{EXTENSION})\b(?!\.\w)|\b(?:Makefile|Dockerfile|Gemfile|Rakefile|CMakeLists\.txt)\b"
+    rf"(?<![\w:/.-])(?:\.{{0,2}}/|~/|[A-Za-z]:\\)?(?:[\w@.+-]+[/\\])*[\w@+-][\w@.+-]*\.(?:{EXTENSION})\b(?!"
+    rf"\.\w)|\b(?:Makefile|Dockerfile|Gemfile|Rakefile|CMakeLists\.txt)\b"
 )
 URL = re.compile(r"\w+://\S+")
-CLOCK = re.compile(r"\b\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\b|\d{4}-\d\d-\d\d[T ]\S*")
+CLOCK = re.compile(r"(?<![\w:.])\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\b|\d{4}-\d\d-\d\d[T ]\S*")
 LINE_NUMBER = re.compile(
     r"(?<=[\w)\]\"'])[:(\[]\d+\b|\bline \d+|\(\d+[:,]\d+\)|\[\d+,\d+\]|^\s*\d+:\d+\s", re.IGNORECASE
 )
 ERROR_TYPE = re.compile(
     r"\b(?:[A-Za-z_]\w*)?[a-z]Error\b|\b[A-Z]\w*(?:Exception|Warning|Failure)\b|\b(?:SyntaxError|TypeError)\b"
-    r"|\bE[A-Z]{3,}[A-Z0-9_]*\b(?<!ERROR)(?<!ERRORS)|\berror(?:\[E\d+\]| [A-Z]{2,3}\d+)|\bSIG[A-Z]{3,}\b|\[[a-z]+(?:-[a-z]+)+\]$"
+    r"|\bE[A-Z]{3,}[A-Z0-9_]*\b(?<!ERROR)(?<!ERRORS)|\berror(?:\[E\d+\]| [A-Z]{2,3}\d+)|\bSIG[A-Z]{3,}\b"
+    r"|\[[a-z]+(?:-[a-z]+)+\]$"
     r"|\bpanicked at\b|^panic: |\b[A-Z]{1,4}\d{3,4}\b|\bSegmentation fault\b|\bAddressSanitizer\b"
-    r"|(?i:\bsyntax error\b|\bparse error\b|\bfatal error\b|\bassertion\b.*\bfailed\b|\bpermission denied\b|\bno such file\b|\bcommand not found\b)"
+    r"|(?i:\bsyntax error\b|\bparse error\b|\bfatal error\b|\bassertion\b.*\bfailed\b|\bpermission denied\b"
+    r"|\bno such file\b|\bcommand not found\b)"
 )
 DETAIL = re.compile(
-    r"\bexpect(?:ed|s|ing)?\b|\b(?:got|want(?:ed)?|received|actual|missing|undefined|undeclared|unresolved|unexpected|unknown|invalid|unsupported)\b"
-    r"|\bnot (?:defined|found|assignable|callable|a function|installed|declared|allowed|supported|in scope|iterable)\b|\bdoes not exist\b"
-    r"|\bcan ?not\b|\bcan't\b|\bcould not\b|\bunable to\b|\bno (?:such|module|attribute|matching|member|property|method|field|rule|space)\b|\bhas no\b"
-    r"|\bis (?:null|undefined|not)\b|\bdenied\b|\brefused\b|\balready in use\b|\btimed out\b|\bmust be\b|\brequires?\b|\bassert .+(?:==|!=|<|>| in | is )|\S+ != \S+"
-    r"|\b(?:mismatched|incompatible|moved|borrow(?:ed)?|unused|duplicate|ambiguous|conflict\w*|exceed\w*|out of (?:range|bounds|memory))\b",
+    r"\bexpect(?:ed|s|ing)?\b|\b(?:got|want(?:ed)?|received|actual|missing|undefined|undeclared|unresolved"
+    r"|unexpected|unknown|invalid|unsupported)\b"
+    r"|\bnot (?:defined|found|assignable|callable|a function|installed|declared|allowed|supported|in scope"
+    r"|iterable)\b|\bdoes not exist\b"
+    r"|\bcan ?not\b|\bcan't\b|\bcould not\b|\bunable to\b|\bno (?:such|module|attribute|matching|member"
+    r"|property|method|field|rule|space)\b|\bhas no\b"
+    r"|\bis (?:null|undefined|not)\b|\bdenied\b|\brefused\b|\balready in use\b|\btimed out\b|\bmust be\b"
+    r"|\brequires?\b|\bassert .+(?:==|!=|<|>| in | is )|\S+ != \S+"
+    r"|\b(?:mismatched|incompatible|moved|borrow(?:ed)?|unused|duplicate|ambiguous|conflict\w*|exceed\w*"
+    r"|out of (?:range|bounds|memory))\b",
     re.IGNORECASE,
 )
 SUGGESTION = re.compile(
-    r"\bdid you mean\b|\b(?:try|consider|please) \w+|\bhelp: |\bhint: |\byou (?:may|might|can|could|should|need to|must) \w+|\bto fix\b|\buse .+ instead\b"
+    r"\bdid you mean\b|\b(?:try|consider|please) \w+|\bhelp: |\bhint: |\byou (?:may|might|can|could|should"
+    r"|need to|must) \w+|\bto fix\b|\buse .+ instead\b"
     r"|\brun `|\bmake sure\b|\bperhaps\b|\bto add it:|\bdid you forget\b",
     re.IGNORECASE,
 )
@@ -72,13 +83,13 @@ def _facts(line: str) -> tuple[tuple[int, bool], ...]:
 
 
 def score_error_summary(path: Path) -> int:
-    """The integer mean over the summary's lines; 100 when there is nothing to judge: no file, no lines, no JSON."""
+    """The integer mean over the lines; 100 when there is nothing to judge: no file, no lines, no JSON."""
     lines = _raw_lines(_load(path))
     return _mean([score_error_line(line) for line in lines])
 
 
 def enhance_error_line(line: str, changed_files: Sequence[str] = (), excerpt: str | None = None) -> str:
-    """The line as it is when it says enough; else with its category, and when it says little, with where to look."""
+    """The line itself when it says enough; else with its category, and if it says little, where to look."""
     score = score_error_line(line)
     if score >= ENOUGH:
         return line
@@ -102,8 +113,8 @@ def enhance_error_summary(
     """
     try:
         return _enhance(run_dir / SUMMARY_FILE, changed_files, diff, source_reader, emit)
-    except Exception as error:  # noqa: BLE001 (the one boundary; the reason is reported)
-        if emit:
+    except Exception as error:
+        if emit is not None:
             emit("loop.degraded", what="error enrichment", why=f"{type(error).__name__}: {error}")
         return False
 
@@ -131,7 +142,7 @@ def _enhance(
             for line, excerpt in zip(lines, excerpts, strict=True)
         ]
     write_json(path, summary)
-    if emit:
+    if emit is not None:
         emit(
             "error.actionability_scored",
             score=score,
@@ -145,7 +156,7 @@ def _enhance(
 def _excerpts(
     lines: Sequence[str], scores: Sequence[int], diff: str, source_reader: SourceReader | None
 ) -> list[str | None]:
-    """For each blind line the source around the first place that the report names, and the change that touches it."""
+    """For the first blind line: the source at the first place named, and the change that touches it."""
     place: Located | None = next((found for line in lines if (found := locate(line))), None)
     if place is None:
         return [None] * len(lines)

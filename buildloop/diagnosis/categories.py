@@ -16,7 +16,7 @@ from buildloop.diagnosis.modules import is_own_module, missing_module
 
 
 class Family(Enum):
-    """What sort of tool spoke: the same words mean different things to a compiler and to a running program."""
+    """What sort of tool spoke: a compiler and a running program mean different things by the same words."""
 
     TESTS = auto()
     COMPILER = auto()
@@ -26,19 +26,17 @@ class Family(Enum):
 
 
 TOOLS: Mapping[Family, str] = {
-    Family.TESTS: "pytest unittest jest vitest mocha playwright tap cargo-test go-test surefire gradle-test junit rspec "
-    "minitest phpunit perl dotnet-test ctest exunit scalatest munit dart hspec ava node:test robot bazel deno karma busted",
-    Family.COMPILER: "tsc eslint mypy ruff rustc go gcc msvc ld javac cmake make prettier black isort rustfmt rubocop psalm "
-    "ktlint hadolint markdownlint luacheck biome lint shellcheck phpstan elm webpack esbuild vite dotnet gradle maven",
-    Family.PACKAGES: "npm pnpm yarn bun pip uv poetry pipenv pdm conda cargo apt apk dnf brew bundler gem composer cocoapods "
-    "cpan hex docker git",
+    Family.TESTS: "pytest unittest jest vitest mocha playwright tap cargo-test go-test surefire junit rspec "
+    "minitest phpunit test-more dotnet-test ctest exunit scalatest munit dart hspec ava node:test robot "
+    "bazel deno karma busted doctest catch2 gtest xctest bun clojure julia testthat",
+    Family.COMPILER: "tsc eslint mypy ruff rustc go gcc msvc ld javac cmake make prettier black isort "
+    "rustfmt rubocop psalm ktlint hadolint markdownlint luacheck biome lint annotation pre-commit shellcheck "
+    "phpstan elm webpack esbuild vite dotnet gradle maven terraform compiler docker-build",
+    Family.PACKAGES: "npm pnpm yarn bun-install pip uv poetry pipenv pdm conda cargo apt apk dnf brew "
+    "bundler gem composer cocoapods cpan hex docker git nuget go-mod",
     Family.AGENT: "claude codex gemini aider",
 }
-FAMILY_OF = {
-    tool.replace("-", " ") if tool.endswith("-test") else tool: family
-    for family, tools in TOOLS.items()
-    for tool in tools.split()
-}
+FAMILY_OF = {tool.replace("-", " "): family for family, tools in TOOLS.items() for tool in tools.split()}
 
 KIND_OF_TYPE: Mapping[str, Kind] = {
     "NoTests": Kind.NO_TESTS,
@@ -65,14 +63,19 @@ KIND_OF_TYPE: Mapping[str, Kind] = {
     "ClassNotFound": Kind.MISSING,
     "UnboundVariable": Kind.UNDEFINED,
     "Parse error": Kind.SYNTAX,
+    "syntax": Kind.SYNTAX,
+    "E0583": Kind.FILE,
     "lint": Kind.OTHER,
     "format": Kind.OTHER,
     "config": Kind.OTHER,
     "Retry": Kind.ASSERTION,
 }
 ASSERTING = re.compile(
-    r"(?:.*\.)?(?:\w*Assert\w*|assertion|ExpectationNotMet|ComparisonFailure|Comparison\w*Exception|ExpectationFailed\w*)$"
+    r"(?:.*\.)?(?:\w*Assert\w*|assertion|ExpectationNotMet|ComparisonFailure|Comparison\w*Exception"
+    r"|ExpectationFailed\w*)$"
 )
+# Types that say no more than that something went wrong.
+NAMELESS = frozenset({"Error", "Exception", "panic", "RuntimeError", "die", "Failed", "task", "goal"})
 NOT_CALLABLE = re.compile(r"is not a function|not callable|undefined method")
 COMPILING = frozenset(
     {
@@ -85,9 +88,12 @@ COMPILING = frozenset(
         Kind.TYPE,
         Kind.MEMORY,
         Kind.RESOURCE,
+        Kind.NETWORK,
+        Kind.TIMEOUT,
     }
 )
 PACKAGING = frozenset({Kind.NETWORK, Kind.SYNTAX, Kind.FILE, Kind.RESOURCE, Kind.TIMEOUT})
+LACKING = frozenset({Kind.MISSING, Kind.COMMAND})
 RAISED = frozenset(Kind) - {Kind.ASSERTION}
 
 SIX: Mapping[Kind, Category] = {
@@ -120,14 +126,16 @@ MARKS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("npm", r"npm (?:ERR!|error)|ERR_PNPM_|.*\bERESOLVE\b|.*peer dep"),
         (
             "pip",
-            r"ERROR: (?:Could not find a version|No matching distribution|Cannot install|ResolutionImpossible)|.*version solving failed",
+            r"ERROR: (?:Could not find a version|No matching distribution|Cannot install"
+            r"|ResolutionImpossible)|.*version solving failed",
         ),
         ("tsc", r".*\berror TS\d+"),
         ("rustc", r"error(?:\[E\d{4}\])|error: could not compile"),
         ("gcc", r".*:\d+(?::\d+)?: (?:fatal )?error: |.*undefined reference to|.*\blinker\b"),
         (
             "make",
-            r"(?:make(?:\[\d+\])?: |ninja: )|(?i:.*\b(?:build|compilation) (?:failed|error))|.*cannot find symbol|.*error CS\d+",
+            r"(?:make(?:\[\d+\])?: |ninja: )|(?i:.*\b(?:build|compilation) (?:failed|error))"
+            r"|.*cannot find symbol|.*error CS\d+",
         ),
     )
 )
@@ -161,7 +169,7 @@ def _as_finding(line: str) -> Finding:
 
 
 def _category(finding: Finding) -> Category:
-    kind, family = _kind(finding), FAMILY_OF.get(finding.tool, Family.PROGRAM)
+    kind, family = _kind(finding), _family(finding)
     if family is Family.PACKAGES:
         return _packaging(finding, kind)
     if kind is Kind.MISSING and _is_own(finding):
@@ -179,38 +187,52 @@ def _packaging(finding: Finding, kind: Kind) -> Category:
     """A package manager speaks of dependencies, unless it could not read the project itself."""
     if kind is Kind.SYNTAX:
         return Category.SYNTAX
-    broken_project = (
-        kind is Kind.FILE and finding.type == "ENOENT" or finding.message.startswith("Missing script")
+    broken_project = (kind is Kind.FILE and finding.type == "ENOENT") or finding.message.startswith(
+        "Missing script"
     )
     return Category.BUILD if broken_project else Category.DEPENDENCY
 
 
 def _is_own(finding: Finding) -> bool:
     text = f"{finding.message} {finding.lines[0] if finding.lines else ''}"
+    if any('#include "' in line for line in finding.lines):
+        return True
     name = missing_module(text)
     return name is not None and is_own_module(name, [finding.file] if finding.file else [])
 
 
+def _family(finding: Finding) -> Family:
+    return Family.TESTS if finding.test else FAMILY_OF.get(finding.tool, Family.PROGRAM)
+
+
 def _kind(finding: Finding) -> Kind:
-    family = FAMILY_OF.get(finding.tool, Family.PROGRAM)
-    if finding.type in KIND_OF_TYPE:
-        return KIND_OF_TYPE[finding.type]
-    if finding.type and ASSERTING.match(finding.type):
+    named = finding.type or ""
+    if named in KIND_OF_TYPE:
+        return KIND_OF_TYPE[named]
+    if ASSERTING.match(named):
         return Kind.ASSERTION
+    family = _family(finding)
     text = f"{finding.message}\n{finding.lines[0] if finding.lines else ''}"
     if family is Family.COMPILER:
-        return kind_of_text(f"{finding.type or ''} {text}", COMPILING) or Kind.OTHER
+        return kind_of_text(f"{named} {text}", COMPILING) or Kind.OTHER
     if family is Family.PACKAGES:
-        return kind_of_text("\n".join((finding.type or "", text, *finding.lines)), PACKAGING) or Kind.OTHER
-    if finding.type:
+        return kind_of_text("\n".join((named, text, *finding.lines)), PACKAGING) or Kind.OTHER
+    return _running(finding, family, text)
+
+
+def _running(finding: Finding, family: Family, text: str) -> Kind:
+    """A test or a program: the exception's name, then what was compared, then the words."""
+    if finding.type and finding.type not in NAMELESS:
         return _raised(finding.type, text)
     if finding.expected is not None and finding.actual is not None:
         return Kind.ASSERTION
-    told = kind_of_text(text)
-    return told or (Kind.ASSERTION if family is Family.TESTS else Kind.OTHER)
+    told = kind_of_text(text) or kind_of_text("\n".join(finding.lines), LACKING)
+    return told or (
+        Kind.ASSERTION if family is Family.TESTS and finding.type in (None, "Failed") else Kind.OTHER
+    )
 
 
 def _raised(name: str, text: str) -> Kind:
-    """An exception: its name says more than its message, except that Python and JavaScript call much a TypeError."""
+    """An exception's name says more than its message, except that much is called a TypeError."""
     kind = kind_of_text(name, RAISED) or kind_of_text(text, RAISED) or Kind.OTHER
     return Kind.UNDEFINED if kind is Kind.TYPE and NOT_CALLABLE.search(text) else kind

@@ -24,10 +24,13 @@ def causes(reading: LogReading, *kinds: SignalKind) -> list[Signal]:
 
 
 def _failures(reading: LogReading) -> Iterator[str]:
-    yield from reading.error_lines
-    for finding in reading.findings:
+    """Where tests failed, what is said outside of them is only believed when the parsers rank it first."""
+    findings = [finding for finding in reading.findings if finding.test] if reading.failing else []
+    for finding in (*reading.findings[:1], *(findings or reading.findings)):
         yield finding.message
         yield from finding.lines
+    if not findings:
+        yield from reading.error_lines
 
 
 def _is_stated(line: str, stated: Iterable[str]) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from buildloop.diagnosis.categories import category_of, class_of
 from buildloop.diagnosis.context import detect_context_exhaustion
 from buildloop.diagnosis.dependency import detect_dependency_issue
 from buildloop.diagnosis.evidence import Evidence
@@ -12,6 +14,7 @@ from buildloop.diagnosis.fingerprint import fingerprint
 from buildloop.diagnosis.flakiness import detect_test_flakiness
 from buildloop.diagnosis.model import Attempt, Diagnosis, FailureMode, LogReading
 from buildloop.diagnosis.ownership import names_in_repository
+from buildloop.diagnosis.signals import scan, with_scan
 from buildloop.diagnosis.stuck import detect_infinite_loop
 
 UNEXPLAINED, STATED_ERROR = 0.5, 0.75
@@ -27,6 +30,7 @@ def diagnose(
     baseline: LogReading | None = None,
 ) -> Diagnosis:
     """`history` is oldest first and ends with the red gate to explain."""
+    history = (*history[:-1], _scanned(history[-1]))
     own = frozenset(first_party) | (names_in_repository(repo) if repo else frozenset())
     # In this order: a full window explains any failure, a missing package explains any test,
     # and only what neither explains can be flaky or a loop.
@@ -44,8 +48,19 @@ def diagnose(
         found[0].confidence,
         found[0].lines,
         runner_up=found[1].mode if len(found) > 1 else None,
+        category=category_of(history[-1].reading),
+        error_class=class_of(history[-1].reading),
         preexisting=_preexisting(history[-1].reading, baseline),
     )
+
+
+def _scanned(attempt: Attempt) -> Attempt:
+    """Readings made without a scan of the log still hold its most telling lines."""
+    reading = attempt.reading
+    if reading.scanned:
+        return attempt
+    lines = (*(line for finding in reading.findings for line in finding.lines), *reading.error_lines)
+    return replace(attempt, reading=with_scan(reading, scan(tuple(dict.fromkeys(lines)))))
 
 
 def _code_error(last: Attempt) -> Evidence:

@@ -43,8 +43,9 @@ def _said_by_agent(last: Attempt) -> Evidence | None:
 
 
 def _agent_signals(reading: LogReading) -> tuple[Signal, ...]:
-    """In a log with failing tests a provider's error may be what the tests are about; the words of a CLI are its own."""
-    return tuple(signal for signal in reading.signals if signal.ecosystem == "agent" or not reading.failing)
+    """Where tests fail, a provider's error may be what they are about; the words of a CLI are its own."""
+    tested = bool(reading.failing) or (reading.counts is not None and reading.counts.failed > 0)
+    return tuple(signal for signal in reading.signals if signal.ecosystem == "agent" or not tested)
 
 
 def _measured(last: Attempt, window: int | None, threshold: int) -> Evidence | None:

@@ -31,7 +31,7 @@ def locate(line: str) -> Located | None:
 
 
 def source_excerpt(source: str, place: Located, context: int = CONTEXT) -> str | None:
-    """The lines around the place, numbered, the place itself marked; None when the file is shorter than that."""
+    """The lines around the place, numbered, the place marked; None when the file is shorter than that."""
     lines = source.splitlines()
     if not 1 <= place.line <= len(lines):
         return None

@@ -16,8 +16,8 @@ VERDICTS = {
 }
 NEXT_STEPS = {
     FailureMode.CODE_ERROR: "fix the first error shown, then run the gate again",
-    FailureMode.DEPENDENCY_ISSUE: "install or pin what is missing with the project's own package manager; no code needs to change",
-    FailureMode.TEST_FLAKINESS: "run only the failing tests again on the unchanged code before anything is edited",
+    FailureMode.DEPENDENCY_ISSUE: "install or pin what is missing; no code needs to change",
+    FailureMode.TEST_FLAKINESS: "run the failing tests again on the unchanged code before editing anything",
     FailureMode.INFINITE_LOOP: "stop repeating: return to the best state and try another approach",
     FailureMode.CONTEXT_EXHAUSTION: "start a new session with a summary of this one",
 }
@@ -41,10 +41,8 @@ def printable(text: str) -> str:
 
 def explain(reading: LogReading, diagnosis: Diagnosis, error_lines: Iterable[str], *, colour: bool) -> str:
     paint = _paint if colour else _plain
-    rows = [
-        f"{paint(str(diagnosis.mode), BOLD, RED)}: {VERDICTS[diagnosis.mode]} {paint(_doubt(diagnosis), DIM)}",
-        "",
-    ]
+    mode, doubt = paint(str(diagnosis.mode), BOLD, RED), paint(_doubt(diagnosis), DIM)
+    rows = [f"{mode}: {VERDICTS[diagnosis.mode]} {doubt}", ""]
     for label, lines in _sections(reading, diagnosis, list(error_lines)):
         for index, line in enumerate(lines):
             rows.append(f"{paint((label if index == 0 else '').ljust(LABEL_WIDTH), CYAN)}{printable(line)}")

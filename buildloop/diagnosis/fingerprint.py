@@ -6,10 +6,15 @@ import hashlib
 import re
 from collections.abc import Iterable
 
+from buildloop.diagnosis.known_packages import words
 from buildloop.diagnosis.masks import normalise
 from buildloop.diagnosis.model import Finding, LogReading
 
 FINGERPRINT_VERSION = "2"
+PACKAGE_MANAGERS = words(
+    "npm pnpm yarn bun pip uv poetry pipenv pdm conda bundler gem composer apt apk dnf hex cpan"
+)
+TELLING_LINES = 5
 # A summary line cut to the width of the terminal is cut elsewhere in another run.
 CUT_SUMMARY = re.compile(r"^((?:FAILED|ERROR) \S+) - .*(?:\.\.\.|…)$")
 CUT_WORD = re.compile(r"\S*(?:\.\.\.|…)$")
@@ -17,10 +22,16 @@ CUT_WORD = re.compile(r"\S*(?:\.\.\.|…)$")
 
 def fingerprint(finding: Finding) -> str:
     parts = (finding.test, finding.type, finding.message, finding.expected, finding.actual)
-    stated = [identity(part) for part in parts if part]
-    if not finding.test and finding.file:
-        stated.append(identity(finding.file))
-    return _digest(stated)
+    return _digest(identity(part) for part in (*parts, *_whereabouts(finding)) if part)
+
+
+def _whereabouts(finding: Finding) -> tuple[str, ...]:
+    """A test names itself, a compiler names a file; package managers need a few lines."""
+    if finding.test:
+        return ()
+    if finding.file:
+        return (finding.file,)
+    return finding.lines[:TELLING_LINES] if finding.tool in PACKAGE_MANAGERS else ()
 
 
 def fingerprints(reading: LogReading) -> frozenset[str]:

@@ -50,7 +50,7 @@ def _different_outcome(earlier: Attempt, last: Attempt) -> str:
 
 
 def _placed(attempt: Attempt) -> bool:
-    """Whether its failures belong to tests or places: the last words of a killed process differ every time."""
+    """Whether its failures belong to tests or places: the last words of the killed differ every time."""
     return any(finding.test or finding.file for finding in attempt.reading.findings)
 
 
@@ -81,7 +81,7 @@ def _known_flaky(history: Sequence[Attempt]) -> Evidence | None:
 
 
 def _comes_and_goes(history: Sequence[Attempt]) -> Evidence | None:
-    """Where nobody recorded what changed: the very same failure before and after a green gate, twice or more."""
+    """Where nobody recorded what changed: the same failure before and after a green gate."""
     if any(attempt.tree or attempt.changed is not None or attempt.diff for attempt in history):
         return None
     turns = sum(one.passed != other.passed for one, other in pairwise(history))

@@ -5,17 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from buildloop.diagnosis.known_packages import words
+
 Replacement = str | Callable[[re.Match[str]], str]
+MAX_ROUNDS = 8
 Mask = tuple[re.Pattern[str], Replacement]
 
 # First components of absolute paths. Anything else that starts with a slash may be a route of the project.
-FILE_ROOTS = frozenset(
-    "home Users root tmp var private opt usr build builds workspace workspaces mnt srv github __w data nix code "
-    "repo repos work app apps Volumes media go runner project projects tmpfs etc lib run dev storage".split()
+FILE_ROOTS = words(
+    "home Users root tmp var private opt usr build builds workspace workspaces mnt srv github __w data nix "
+    "code "
+    "repo repos work app apps Volumes media go runner project projects tmpfs etc lib run dev storage"
 )
 TEMPORARY = frozenset({"tmp", "temp", "Temp", "T", "TEMP", "TMP"})
 # These names say nothing without their folder.
 ANONYMOUS_FILES = frozenset({"index.js", "index.ts", "index.tsx", "mod.rs", "__init__.py"})
+CHECKOUT_SUFFIX = re.compile(r"[-_.](?:wt|worktree|checkout|clone|copy)[-_]?[0-9a-z]{0,12}$")
 NUMBERED = re.compile(r"[0-9A-Za-z]*\d[0-9A-Za-z]*")
 MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 DURATION_UNITS = (
@@ -28,7 +33,7 @@ def _shorten_path(found: re.Match[str]) -> str:
     parts = re.split(r"[/\\]", found.group("path"))
     if not found.group("drive") and parts[1] not in FILE_ROOTS:
         return found.group()
-    name = parts[-1]
+    name = CHECKOUT_SUFFIX.sub("", parts[-1])
     if not TEMPORARY.isdisjoint(parts[1:-1]):
         return "<tmp>:" + NUMBERED.sub("<id>", name)
     return f"<path>:{parts[-2]}:{name}" if name in ANONYMOUS_FILES else f"<path>:{name}"
@@ -44,25 +49,31 @@ def _mask(pattern: str, replacement: Replacement, flags: int = 0) -> Mask:
 MASKS: tuple[Mask, ...] = (
     # decoration of terminals and runners
     _mask(r"\x1b\[[0-9;?]*[ -/]*[@-~]", ""),
-    _mask(r"\[ {0,3}\d{1,3}%\]", ""),
-    _mask(r"\[gw\d+\]|\bgw\d+\b", ""),
-    _mask(r"^(\s*(?:not )?ok) \d+\b", r"\1"),
-    _mask(r"^(\s*)\d+\)(?=\s)", r"\1"),
-    _mask(r"^\s*\d+/\d+ (Test) +#\d+", r"\1"),
+    _mask(r"\s+", " "),
+    _mask(r"\[ ?\d{1,3}%\]", " "),
+    _mask(r"\[gw\d+\]|\bgw\d+\b", " "),
+    _mask(r"^ *(?:\d+\) )+", " "),
+    _mask(r"^( *(?:not )?ok) \d+\b", r"\1"),
+    _mask(r"^ *\d+/\d+ (Test) +#\d+\b", r"\1"),
     # identities
     _mask(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b", "<id>"),
     _mask(r"\b0x[0-9a-fA-F]+\b", "<addr>"),
     _mask(r"(?<=[\w$\])])@[0-9a-f]{5,16}\b", "@<addr>"),
     # dates and times
     _mask(
-        r"\b\d{4}[-/]\d\d[-/]\d\d(?:[T _]\d\d[:_-]\d\d(?:[:_-]\d\d(?:[.,_]\d{1,9})?)?)?(?:Z\b|[+-]\d\d:?\d\d\b)?",
+        r"\b\d{4}[-/]\d\d[-/]\d\d(?:[T _]\d\d[:_-]\d\d(?:[:_-]\d\d(?:[.,_]\d{1,9})?)?)?"
+        r"(?:Z|[+-]\d\d:?\d\d)?(?!\w)",
         "<time>",
     ),
-    _mask(rf"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? (?:\d\d? )?{MONTH}(?: \d\d?\b)?(?: \d{{4}}\b)?", "<time>"),
+    _mask(
+        rf"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? (?:\d\d? )?{MONTH}(?: \d\d?\b)?(?: \d{{4}}\b)?(?!\w)", "<time>"
+    ),
     _mask(rf"\b\d\d?[ /-]{MONTH}[ /-]\d{{4}}\b|\b{MONTH} \d\d?,? \d{{4}}\b", "<time>"),
-    _mask(r"\b(?:[01]?\d|2[0-3]):[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?(?: ?[AP]M\b)?", "<time>"),
+    _mask(r"\b(?:[01]?\d|2[0-3]):[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?(?: ?[AP]M)?(?!\w)", "<time>"),
     _mask(r"(?<![\w.])1\d{9}(?:\d{3}){0,3}(?:\.\d+)?(?!\w)", "<time>"),
+    _mask(r"\b\d\d:\d\d\.\d+\b", "<duration>"),
     # where it was checked out or written
+    _mask(r"(?<= v)([\w.+-]+) \((?:/|[A-Za-z]:)[^()]+\)", r"\1"),
     _mask(r"(?:file://)?(?<![\w.>:/\\])(?P<drive>[A-Za-z]:)?(?P<path>(?:[/\\][\w.@+~-]+)+)", _shorten_path),
     _mask(r"file://(?P<drive>[A-Za-z]:)?(?P<path>(?:[/\\][\w.@+~-]+)+)", _shorten_path),
     _mask(r"\btmp(?=[a-z0-9_]*[0-9_])[a-z0-9_]{6,10}\b", "<tmp>"),
@@ -74,11 +85,11 @@ MASKS: tuple[Mask, ...] = (
     # line numbers
     _mask(r"(\.[A-Za-z_]\w{0,9}|file|CMakeLists\.txt):\d+(?::\d+)?(?!\w)", r"\1:<line>"),
     _mask(r"(\.[A-Za-z]\w{0,9})(?:\(\d+(?:,\d+)?\)|:\[\d+,\d+\])", r"\1:<line>"),
-    _mask(r"^(\s*)\d+:\d+(?=\s)", r"\1<line>"),
+    _mask(r"^( *)\d+:\d+(?= |$)", r"\1<line>"),
     _mask(r"\(\d+:\d+\)", "(<line>)"),
-    _mask(r"^(\s*>?\s*)\d+ ?\|", r"\1<line> |"),
-    _mask(r"^(\s*(?:\w*sh|make)(?:\[\d+\])?:) \d+:", r"\1 <line>:"),
-    _mask(r"\b(lines?|columns?|col|char)([ :]{1,2})\d+(?:[-:,]\d+)*", r"\1\2<line>", re.I),
+    _mask(r"^( *>? *)\d+ ?\|", r"\1<line> |"),
+    _mask(r"^( *(?:\w{0,9}sh|make)(?:\[\d+\])?:) \d+:", r"\1 <line>:"),
+    _mask(r"\b(lines?|columns?|col|char)([ :]{1,2})\d+(?:[-:,]\d+)*\b", r"\1\2<line>", re.I),
     _mask(r"\bmake\[\d+\]", "make"),
     # processes, workers, seeds, tries
     _mask(r"\b(pid|ppid|tid|process|thread|goroutine|worker)([ =:#]{1,3})\d+\b", r"\1\2<pid>", re.I),
@@ -88,7 +99,9 @@ MASKS: tuple[Mask, ...] = (
     _mask(r"\b(seed)([ =:]{1,3})\d+\b", r"\1\2<seed>", re.I),
     _mask(r"\b(retry|attempt|try)([ =:#]{1,2})\d+(?:(?: of |/)\d+)?\b", r"\1\2<try>", re.I),
     # durations
-    _mask(r"\b(time|elapsed|duration|took)([ =:]{1,3})\d+(?:\.\d+)?(?:e[+-]?\d+)?", r"\1\2<duration>", re.I),
+    _mask(
+        r"\b(time|elapsed|duration|took)([ =:]{1,3})\d+(?:\.\d+)?(?:e[+-]?\d+)?\b", r"\1\2<duration>", re.I
+    ),
     _mask(rf"(?<![\w.])\d+(?:\.\d+)? ?{DURATION_UNITS}\b", "<duration>"),
     # hashes and generated numbers, never the two sides of a comparison
     _mask(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,128}\b", "<id>"),
@@ -99,7 +112,19 @@ MASKS: tuple[Mask, ...] = (
 
 
 def normalise(text: str) -> str:
-    """One line of a log without what differs between two runs of the same failure."""
+    """One line of a log without what differs between two runs of the same failure.
+
+    What one mask takes away may uncover what another looks for: they are laid on until nothing changes.
+    """
+    for _ in range(MAX_ROUNDS):
+        masked = _mask_once(text)
+        if masked == text:
+            break
+        text = masked
+    return text
+
+
+def _mask_once(text: str) -> str:
     for pattern, replacement in MASKS:
         text = pattern.sub(replacement, text)
     return text.strip()

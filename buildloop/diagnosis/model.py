@@ -1,4 +1,4 @@
-"""The nouns of diagnosis. Plain dataclasses: `buildloop diagnose` must start in a blink, so no Pydantic here."""
+"""The nouns of diagnosis. Plain dataclasses, no Pydantic: `buildloop diagnose` must start in a blink."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class LogReading:
     """Everything the text of one gate log says. `counts` is None when no runner reported any.
 
     `signals` and `own_names` (names of the project's own modules that the log shows) come from
-    `buildloop.diagnosis.signals.scan`; without them only findings and error lines are judged.
+    `buildloop.diagnosis.signals.scan`; unless `scanned`, only findings and error lines are judged.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -116,6 +116,7 @@ class LogReading:
     tools: tuple[str, ...] = ()
     signals: tuple[Signal, ...] = ()
     own_names: frozenset[str] = frozenset()
+    scanned: bool = False
 
     @property
     def location(self) -> str | None:

@@ -28,8 +28,22 @@ NAMED: tuple[re.Pattern[str], ...] = tuple(
 RELATIVE = re.compile(r"\.{1,2}(?:/|$)|/|~/|[@#]/|crate\b|self\b|super\b|[A-Za-z]:\\")
 # Names that projects give to their own modules; hardly ever a package on a registry that one would install.
 HOUSEHOLD = frozenset(
-    "app apps src lib libs utils util helpers helper config settings models model common core tests test conftest "
-    "main server client api views services internal pkg db constants types schemas handlers tasks fixtures".split()
+    {
+        "app",
+        "apps",
+        "src",
+        "lib",
+        "libs",
+        "utils",
+        "util",
+        "helpers",
+        "helper",
+        "config",
+        "settings",
+        "models",
+    }
+    | {"model", "common", "core", "tests", "test", "conftest", "main", "server", "client", "api", "views"}
+    | {"services", "internal", "pkg", "db", "constants", "types", "schemas", "handlers", "tasks", "fixtures"}
 )
 
 
@@ -46,7 +60,7 @@ def is_own_module(name: str, places: Iterable[str] = ()) -> bool:
     if RELATIVE.match(name):
         return True
     if "::" in name:
-        return name.split("::")[0] in ("crate", "self", "super")
+        return name.split("::", maxsplit=1)[0] in ("crate", "self", "super")
     top = re.split(r"[./:\\]", name)[0].lower()
     if top in HOUSEHOLD:
         return True

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 from pathlib import Path
 
 from buildloop.diagnosis.model import LogReading
-from buildloop.diagnosis.signals import scan
+from buildloop.diagnosis.signals import scan, with_scan
 from buildloop.gate.clean import clean_lines
 from buildloop.gate.read import read_text
 from buildloop.gate.skim import WHOLE, skim
@@ -25,5 +24,4 @@ def observe_text(text: str, exit_code: int | None = None) -> LogReading:
 
 
 def _observe(text: str, exit_code: int | None) -> LogReading:
-    seen = scan(clean_lines(text))
-    return replace(read_text(text, exit_code), signals=seen.signals, own_names=seen.own_names)
+    return with_scan(read_text(text, exit_code), scan(clean_lines(text)))

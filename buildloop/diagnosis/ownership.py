@@ -12,10 +12,18 @@ from buildloop.diagnosis.model import Signal
 
 # Folders that hold other people's code, whatever project they lie in.
 FOREIGN = re.compile(
-    r"site-packages|dist-packages|node_modules|\.pyenv|/usr/(?:local/)?(?:lib|share|include)|\.cargo/registry|rustlib|/gems/|pkg/mod|\.m2/"
-    r"|\.gradle/|node:internal|/vendor/|\.rustup|\.nvm|hostedtoolcache|miniconda|\.venv/|/perl5?/|internal/modules"
+    r"site-packages|dist-packages|node_modules|\.pyenv|/usr/(?:local/)?(?:lib|share|include)"
+    r"|\.cargo/registry|rustlib|/gems/|pkg/mod|\.m2/"
+    r"|\.gradle/|node:internal|/vendor/|\.rustup|\.nvm|hostedtoolcache|miniconda|\.venv/|/perl5?/"
+    r"|internal/modules"
 )
-PATH = re.compile(r"(?P<root>(?:[A-Za-z]:)?[/\\])?(?P<inner>[\w.@+-]+(?:[/\\][\w.@+-]+)*)\.(?:\w{1,5})\b")
+SOURCE = (
+    "py|pyi|[cm]?jsx?|[cm]?tsx?|vue|svelte|go|rs|rb|java|kts?|scala|groovy|cs|fs|swift|dart|php|p[lm]|t|lua"
+    "|hs|exs?|[ch](?:pp|c|xx|h)?|sh|bats|r|R|jl"
+)
+PATH = re.compile(
+    rf"(?P<root>(?:[A-Za-z]:)?[/\\])?(?P<inner>[\w.@+-]+(?:[/\\][\w.@+-]+)*)\.(?:{SOURCE})\b(?!\.\w)"
+)
 JVM_SOURCE = re.compile(r"src/\w+/(?:java|kotlin|scala|groovy)/(?P<package>\w+/\w+)")
 DECLARED = (
     re.compile(r"^(?:ok|FAIL|---|\?)\s+(?P<name>[\w.-]+/[\w./-]+)(?:\s|$)"),
@@ -26,6 +34,7 @@ DECLARED = (
     re.compile(r"^(?:\[\w+\] )?Running (?P<name>\w+\.\w+)\.[\w.]+$"),
     re.compile(r"^> (?P<name>@?[\w./-]+)@\d\S* "),
 )
+NODE_PATH = re.compile(r"[./~#]|@/|file:|src/|<rootDir>|virtual:|[A-Za-z]:[/\\]")
 SCRIPTS = (".sh", ".bash", ".py", ".pl", ".rb", ".js", ".ts")
 # Words joined by underscores are functions of a script, except those of the well-known assertion library.
 SHELL_FUNCTION = re.compile(r"(?!assert_|refute_)[a-z]{3,}(?:_[a-z]{3,})+")
@@ -55,6 +64,10 @@ def names_in(line: str) -> frozenset[str]:
     if found := JVM_SOURCE.search(line):
         names.add(found.group("package").replace("/", "."))
     return frozenset(names)
+
+
+def is_foreign(path: str) -> bool:
+    return FOREIGN.search(path) is not None
 
 
 def names_in_repository(repo: Path) -> frozenset[str]:
@@ -101,10 +114,8 @@ def _node(signal: Signal, own: Collection[str]) -> bool:
     subject = signal.subject
     if "node_modules/" in subject:
         return False
-    if subject.startswith(
-        (".", "/", "~", "@/", "#", "file:", "src/", "<rootDir>", "\0", "virtual:")
-    ) or re.match(r"[A-Za-z]:[/\\]", subject):
-        return True
+    if NODE_PATH.match(subject):
+        return signal.local is not False
     first = subject.split("/")[0]
     if subject.startswith("node:") or first in known.NODE_BUILTIN:
         return False
@@ -140,16 +151,22 @@ def _go(signal: Signal, own: Collection[str]) -> bool:
     host = subject.split("/")[0]
     if "/internal/" in subject or subject.startswith("internal/") or host in known.RESERVED_HOSTS:
         return True  # only the module that holds an internal package may import it
-    if any("/" in name and (subject + "/").startswith(name.rstrip("/") + "/") for name in own):
+    if _go_module(subject) in {_go_module(name) for name in own if "/" in name}:
         return True
     return "." not in host and host not in known.GO_STANDARD
+
+
+def _go_module(package: str) -> str:
+    """Forges hold a module per owner and repository; other hosts usually per first folder."""
+    parts = package.split("/")
+    return "/".join(parts[: 3 if parts[0] in known.FORGES else 2])
 
 
 def _jvm(signal: Signal, own: Collection[str]) -> bool:
     parts = re.split(r"[./]", signal.subject)
     if parts[0] in known.JVM_PLATFORM:
         return False
-    return len(parts) == 1 or ".".join(parts[:2]) in own or parts[0] in own and len(parts[0]) > 3
+    return len(parts) == 1 or ".".join(parts[:2]) in own or (parts[0] in own and len(parts[0]) > 3)
 
 
 def _php(signal: Signal, own: Collection[str]) -> bool:
@@ -165,7 +182,7 @@ def _ruby(signal: Signal, own: Collection[str]) -> bool:
     return signal.subject.startswith((".", "/")) or _by_first_name(signal, own)
 
 
-def _command(signal: Signal, own: Collection[str]) -> bool:
+def _command(signal: Signal, _own: Collection[str]) -> bool:
     subject = signal.subject
     if signal.local is not None:
         return signal.local
@@ -174,7 +191,7 @@ def _command(signal: Signal, own: Collection[str]) -> bool:
     return "/" in subject or subject.endswith(SCRIPTS) or bool(SHELL_FUNCTION.fullmatch(subject))
 
 
-def _dotnet(signal: Signal, own: Collection[str]) -> bool:
+def _dotnet(signal: Signal, _own: Collection[str]) -> bool:
     return signal.subject.split(".")[0].removesuffix("Attribute") not in known.DOTNET_WELL_KNOWN
 
 

@@ -1,4 +1,4 @@
-"""The batch protocol of `buildloop diagnose --jsonl`: one request in, one answer out, as plain JSON values."""
+"""The batch protocol of `buildloop diagnose --jsonl`: one request in, one answer out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from buildloop.diagnosis.actionability import score_error_line
 from buildloop.diagnosis.classify import diagnose
 from buildloop.diagnosis.fingerprint import fingerprint_reading, same_failure
 from buildloop.diagnosis.model import Attempt, Diagnosis, LogReading
@@ -17,7 +18,7 @@ MAX_ERROR_LINES = 20
 MAX_EVIDENCE = 600
 
 
-class BadRequest(ValueError):
+class BadRequestError(ValueError):
     """A request that cannot be answered; the text says why in one sentence."""
 
 
@@ -30,7 +31,7 @@ def answer(request: Json) -> Json:
         case "pair":
             return {"id": request.get("id"), "same": same_failure(_text(request, "a"), _text(request, "b"))}
         case other:
-            raise BadRequest(f"kind must be log, episode or pair, not {other!r}")
+            raise BadRequestError(f"kind must be log, episode or pair, not {other!r}")
 
 
 def log_answer(reading: LogReading, diagnosis: Diagnosis) -> Json:
@@ -46,7 +47,7 @@ def log_answer(reading: LogReading, diagnosis: Diagnosis) -> Json:
         "tests": _tests(reading),
         "error_lines": list(lines),
         "location": reading.location,
-        "actionability": 0,
+        "actionability": sum(map(score_error_line, lines)) // len(lines) if lines else 0,
         "fingerprint": fingerprint_reading(reading),
     }
 
@@ -73,7 +74,7 @@ def _answer_log(request: Json) -> Json:
 def _answer_episode(request: Json) -> Json:
     iterations = request.get("iterations")
     if not isinstance(iterations, list) or not iterations:
-        raise BadRequest("iterations must be a list with at least one entry")
+        raise BadRequestError("iterations must be a list with at least one entry")
     history = [_attempt(iteration) for iteration in iterations]
     window = request.get("context_window")
     diagnoses = [
@@ -94,7 +95,7 @@ def _answer_episode(request: Json) -> Json:
 
 def _attempt(iteration: Any) -> Attempt:  # noqa: ANN401 (unchecked JSON)
     if not isinstance(iteration, dict) or not isinstance(iteration.get("passed"), bool):
-        raise BadRequest("every iteration must be an object with a boolean `passed`")
+        raise BadRequestError("every iteration must be an object with a boolean `passed`")
     passed = iteration["passed"]
     return Attempt(
         passed=passed,
@@ -119,11 +120,11 @@ def _reading(request: Json, *, required: bool = True) -> LogReading:
         try:
             return observe_log(Path(path), exit_code)
         except (OSError, ValueError) as error:
-            raise BadRequest(
+            raise BadRequestError(
                 f"cannot read the log {path!r}: {getattr(error, 'strerror', None) or error}"
             ) from error
     if required:
-        raise BadRequest("a log request needs `log` (a path) or `text`")
+        raise BadRequestError("a log request needs `log` (a path) or `text`")
     return LogReading()
 
 
@@ -132,20 +133,20 @@ def _optional(request: Json, key: str, kind: type[T]) -> T | None:
     if value is None:
         return None
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise BadRequest(f"`{key}` must be {kind.__name__}, not {type(value).__name__}")
+        raise BadRequestError(f"`{key}` must be {kind.__name__}, not {type(value).__name__}")
     return value
 
 
 def _text(request: Json, key: str) -> str:
     if not isinstance(value := request.get(key), str):
-        raise BadRequest(f"`{key}` must be text")
+        raise BadRequestError(f"`{key}` must be text")
     return value
 
 
 def _names(request: Json) -> Sequence[str]:
     names = request.get("first_party") or ()
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-        raise BadRequest("`first_party` must be a list of names")
+        raise BadRequestError("`first_party` must be a list of names")
     return names
 
 

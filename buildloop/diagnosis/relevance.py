@@ -6,43 +6,30 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
+from buildloop.diagnosis.known_packages import words
+
 FILE_HEADER = re.compile(r"^(?:\+\+\+|---) (?:[ab]/)?(?P<path>[^\t\n]+)")
 PROSE_SUFFIXES = frozenset({".md", ".markdown", ".rst", ".adoc", ".org"})
-PROSE_NAMES = frozenset(
-    "README LICENSE LICENCE COPYING NOTICE AUTHORS CONTRIBUTORS CHANGELOG CHANGES HISTORY NEWS TODO CODEOWNERS .gitignore "
-    ".editorconfig .gitattributes .mailmap".split()
+PROSE_NAMES = words(
+    "README LICENSE LICENCE COPYING NOTICE AUTHORS CONTRIBUTORS CHANGELOG CHANGES HISTORY NEWS TODO "
+    "CODEOWNERS "
+    ".gitignore .editorconfig .gitattributes .mailmap"
 )
 C_STYLE = ("//", "/*", "*/", "* ")
-HASH_STYLE = ("# ", "#!")
-COMMENT_STARTS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(
-        (
-            ".py",
-            ".rb",
-            ".pl",
-            ".pm",
-            ".t",
-            ".sh",
-            ".bash",
-            ".bats",
-            ".yml",
-            ".yaml",
-            ".toml",
-            ".ex",
-            ".exs",
-            ".r",
-        ),
-        HASH_STYLE,
+COMMENT_STARTS: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (
+    (words(".py .rb .pl .pm .t .sh .bash .bats .yml .yaml .toml .ex .exs .r .R .php"), ("#",)),
+    (
+        words(".js .mjs .cjs .jsx .ts .tsx .go .rs .java .kt .scala .swift .cs .dart .php"),
+        ("//", "/*", "*/", "* "),
     ),
-    **dict.fromkeys(
-        ".js .mjs .cjs .jsx .ts .tsx .go .rs .java .kt .scala .swift .c .cc .cpp .cxx .h .hh .hpp .cs .dart".split(),
-        C_STYLE,
-    ),
-    ".php": ("//", "/*", "*/", "* ", "# "),
-    ".lua": ("--",),
-    ".sql": ("--",),
-    ".hs": ("--",),
-}
+    (words(".c .cc .cpp .cxx .h .hh .hpp"), C_STYLE),
+    (words(".lua .sql .hs"), ("--",)),
+)
+# Comments that tools obey, and comments that are run as tests.
+OBEYED = re.compile(
+    r"^#!|^//[/!]|noqa|type:|pragma|eslint|@ts-|nolint|go:|\+build|pylint|rubocop|istanbul|c8 |coding[:=]"
+    r"|>>>|mypy:|ruff:"
+)
 
 
 def may_matter(diff: str) -> bool:
@@ -73,5 +60,11 @@ def _matters(path: str, changed: Iterable[str]) -> bool:
         or name.name in PROSE_NAMES
     ):
         return False
-    comments = COMMENT_STARTS.get(name.suffix.lower(), ())
-    return any(line and not line.startswith(comments) and line not in ("*", "#") for line in changed)
+    starts = tuple(
+        start for suffixes, starts in COMMENT_STARTS if name.suffix in suffixes for start in starts
+    )
+    return any(line and (not _is_comment(line, starts) or OBEYED.search(line)) for line in changed)
+
+
+def _is_comment(line: str, starts: tuple[str, ...]) -> bool:
+    return line == "*" or line.startswith(starts)

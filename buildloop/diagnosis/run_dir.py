@@ -1,4 +1,4 @@
-"""The failure mode of a run from the files in its directory: error summaries, progress, archives of restarts."""
+"""The failure mode of a run, from the files in its directory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from buildloop.diagnosis.classify import diagnose
 from buildloop.diagnosis.model import Attempt, Diagnosis, FailureMode, LogReading
-from buildloop.diagnosis.signals import scan
+from buildloop.diagnosis.signals import scan, with_scan
 from buildloop.files import write_json
 
 ERROR_SUMMARY, PROGRESS, FAILURE_MODE = "error-summary.json", "progress.md", "failure-mode.json"
@@ -22,7 +22,7 @@ FIELD = re.compile(r"^[-*\s]*\**(?P<name>Status|Tests passing)\**:\**\s*(?P<valu
 
 
 def classify_build_loop_failure(run_dir: Path) -> str:
-    """Writes `failure-mode.json` beside what it read. What cannot be read is no evidence, never an exception."""
+    """Writes `failure-mode.json` beside what it read. What cannot be read is no evidence."""
     diagnosis = diagnose_run(read_history(run_dir))
     if run_dir.is_dir():
         write_json(run_dir / FAILURE_MODE, failure_mode_record(diagnosis, datetime.now(UTC)))
@@ -46,7 +46,7 @@ def failure_mode_record(diagnosis: Diagnosis, now: datetime) -> dict[str, Any]:
 
 
 def read_history(run_dir: Path) -> list[Attempt]:
-    """The archived attempts, oldest first, then the current one; those without a usable summary are left out."""
+    """The archived attempts, oldest first, then the current one; unreadable ones are left out."""
     archives = [
         (int(found.group(1)), path) for path in _entries(run_dir) if (found := ARCHIVE.search(path.name))
     ]
@@ -63,8 +63,7 @@ def _attempt(folder: Path) -> Attempt | None:
     if lines is None:
         return None
     passed = not lines or (progress.get("Tests passing") == "true" and bool(ARCHIVE.search(folder.name)))
-    seen = scan(lines)
-    reading = LogReading(error_lines=lines, signals=seen.signals, own_names=seen.own_names)
+    reading = with_scan(LogReading(error_lines=lines), scan(lines))
     return Attempt(passed=passed, reading=reading, agent_status=progress.get("Status"))
 
 

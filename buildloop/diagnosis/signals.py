@@ -1,4 +1,4 @@
-"""One pass over a log for what bears on the failure mode: missing things, failed installs, mixed outcomes, agents."""
+"""One pass over a log for what bears on the failure mode beyond the failure itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from buildloop.diagnosis.model import Signal, SignalKind
+from buildloop.diagnosis.model import LogReading, Signal, SignalKind
 from buildloop.diagnosis.ownership import names_in
 from buildloop.diagnosis.signs import agents, jvm, native, node, python, scripting, system
 from buildloop.diagnosis.signs.agent_events import read_event
@@ -26,7 +26,8 @@ PORT_TAKEN = (
     "port is already allocated",
 )
 STARTS_PROCESS = re.compile(
-    r"subprocess|_execute_child|Popen|popen|os\.exec|in `spawn'|in [`'](?:Kernel#)?(?:`|system|exec|spawn)'|Open3"
+    r"subprocess|_execute_child|Popen|popen|os\.exec|in `spawn'|in [`'](?:Kernel#)?(?:`|system|exec"
+    r"|spawn)'|Open3"
 )
 QUOTED = re.compile(r"\bassert\b|\bexpect(?:ed|\()|[Rr]eceived|toEqual|toThrow|toMatch")
 # What a compiler prints under its error tells whose the missing thing is: `"own.h"` or `<theirs.h>`,
@@ -36,13 +37,26 @@ DETAILS: dict[str, tuple[tuple[re.Pattern[str], bool], ...]] = {
         (re.compile(r'#\s*(?:include|import)\s*"'), True),
         (re.compile(r"#\s*(?:include|import)\s*<"), False),
     ),
+    "node": ((re.compile(r"^- .*node_modules/"), False), (re.compile(r"^- /"), True)),
     "rust": (
         (re.compile(r"\^ (?:no `[^`]+` in|could not find `[^`]+` in `)"), True),
         (re.compile(r"unlinked crate|undeclared crate|missing crate|cargo add|extern crate"), False),
     ),
 }
+# The package manager got past its complaints.
+OVERCOME: dict[str, re.Pattern[str]] = {
+    "python": re.compile(r"\s*Successfully installed |Requirement already satisfied: |Resolved \d+ packages"),
+    "node": re.compile(
+        r"(?:added|up to date|audited|changed) .*\bpackages?\b|✨ +Done in |Done in \d|\+\+\+"
+    ),
+    "system": re.compile(r"[WE]: Some index files failed to download|Setting up \S+ \("),
+    "ruby": re.compile(r"Bundle complete!"),
+    "php": re.compile(r"Generating (?:optimized )?autoload files"),
+    "rust": re.compile(r"\s*Finished (?:`\w+` profile|dev|test|release) "),
+}
 DETAIL_WITHIN = 8
 FRAMES_KEPT = 80
+SUBJECTS_KEPT = 20
 MAX_SIGNALS = 200
 # Clean-up that follows the end of a failed build is short.
 NEAR_THE_END = 60
@@ -64,6 +78,10 @@ def scan(lines: Sequence[str]) -> Scan:
     return scanner.result()
 
 
+def with_scan(reading: LogReading, seen: Scan) -> LogReading:
+    return replace(reading, signals=seen.signals, own_names=seen.own_names, scanned=True)
+
+
 class Scanner:
     """Fed with plain lines, one by one."""
 
@@ -73,10 +91,12 @@ class Scanner:
         self._last_result = 0
         self._found: dict[Signal, int] = {}
         self._open: Signal | None = None
+        self._open_at = 0
         self._details_until = 0
         self._frames_until = 0
         self._around: deque[str] = deque(maxlen=FRAMES_KEPT)
         self._own: set[str] = set()
+        self._subjects: deque[str] = deque(maxlen=SUBJECTS_KEPT)
         self._outcomes = Outcomes()
 
     def feed(self, line: str) -> None:
@@ -84,11 +104,12 @@ class Scanner:
         if self._outcomes.feed(line):
             self._last_result = self._count
         if self._count <= self._frames_until:
-            self._own |= names_in(line)
+            self._own |= names_in(self._without_subjects(line))
         else:
             self._around.append(line)
         if self._open:
             self._open = _with_detail(self._open, line)
+        self._forget_overcome(line)
         if signal := read_line(line, self._rows):
             self._close()
             self._note(signal)
@@ -105,17 +126,30 @@ class Scanner:
     def _note(self, signal: Signal) -> None:
         if signal.kind is SignalKind.MISSING:
             signal = _with_surroundings(signal, self._around)
-            self._own.update(*map(names_in, self._around))
+            self._subjects.append(signal.subject)
+            self._own.update(*(names_in(self._without_subjects(line)) for line in self._around))
             self._around.clear()
             self._frames_until = self._count + FRAMES_KEPT
-        self._open = signal
+        self._open, self._open_at = signal, self._count
         self._details_until = self._count + DETAIL_WITHIN
+
+    def _forget_overcome(self, line: str) -> None:
+        if self._open and _is_overcome(self._open, line):
+            self._open = None
+        for signal in [signal for signal in self._found if _is_overcome(signal, line)]:
+            del self._found[signal]
+
+    def _without_subjects(self, line: str) -> str:
+        """To be looked for makes nobody a part of the project."""
+        for subject in self._subjects:
+            line = line.replace(subject, "")
+        return line
 
     def _close(self) -> None:
         """Keeps the newest: what stopped a build is said last."""
         if self._open:
             self._found.pop(self._open, None)
-            self._found[self._open] = self._count
+            self._found[self._open] = self._open_at
             if len(self._found) > MAX_SIGNALS:
                 self._found.pop(next(iter(self._found)))
         self._open = None
@@ -138,6 +172,11 @@ def read_line(line: str, rows: Rows) -> Signal | None:
 @cache
 def _index() -> Rows:
     return indexed(sign for family in FAMILIES for sign in family.SIGNS)
+
+
+def _is_overcome(signal: Signal, line: str) -> bool:
+    past = OVERCOME.get(signal.ecosystem)
+    return signal.kind is SignalKind.INSTALL and past is not None and past.match(line) is not None
 
 
 def _with_detail(signal: Signal, line: str) -> Signal:

@@ -9,7 +9,7 @@ from buildloop.diagnosis.history import failing_tests, signature, trailing_failu
 from buildloop.diagnosis.model import Attempt, FailureMode, SignalKind
 
 REPEATS = 3
-# Other messages of the same test are attempts that learn; only many of them without one test fewer are a loop.
+# Other messages of the same test are attempts that learn; only many without one test fewer are a loop.
 SAME_TESTS_REPEATS = 5
 LONGEST_CYCLE = 4
 SAME_FAILURE, CIRCLE, SAME_TESTS, SAID_BY_AGENT = 0.9, 0.85, 0.65, 0.9
@@ -69,7 +69,7 @@ def _same_tests(failures: Sequence[Attempt]) -> Evidence | None:
     types = {tuple(sorted({f.type or "" for f in attempt.reading.findings})) for attempt in recent}
     if len(recent) < SAME_TESTS_REPEATS or len(tests) > 1 or len(types) > 1 or not next(iter(tests)):
         return None
-    line = f"the same {len(next(iter(tests)))} tests failed {len(recent)} times in a row with the same kind of error"
+    line = f"the same tests failed {len(recent)} times in a row with the same kind of error"
     return Evidence(FailureMode.INFINITE_LOOP, SAME_TESTS, (line,))
 
 

@@ -1,4 +1,4 @@
-"""Makes the bytes of a log into the lines that a person would see, without the wrapper that a CI system adds."""
+"""Makes the text of a log into the lines that a person would see, without a CI system's wrapping."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ MAX_LINE = 4000
 
 # Escape sequences: CSI (colours, cursor), OSC and APC (titles, links, Buildkite stamps), two-byte ones.
 ANSI = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|_[^\x07\x1b]*(?:\x07|\x1b\\)?|[()#][0-9A-Z]|[@-Z^=>78])"
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|_[^\x07\x1b]*(?:\x07|\x1b\\)?|[()#][0-9A-Z]"
+    r"|[@-Z^=>78])"
 )
+# What is left of colours when a log was copied from a page that dropped the escape character.
+RESIDUE = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3}){0,4})?[mK]")
+RESIDUE_SEEN = 5
+RESIDUE_SAMPLE = 200_000
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]")
 STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z"
 
@@ -21,11 +26,14 @@ MARKERS = re.compile(r"(?:travis_(?:fold|time):|section_(?:start|end):\d)[^ ]*")
 # unmistakable, `web | ` or `12:00:00 ` may also be what the program itself prints.
 PREFIXES: tuple[tuple[re.Pattern[str], float], ...] = (
     (re.compile(rf"[^\t]{{1,200}}\t[^\t]{{1,200}}\t(?=\ufeff?{STAMP})"), 0.0),
-    (re.compile(rf"\ufeff?{STAMP} (?:\d\d[OE][+ ]?)?"), 0.0),
+    (re.compile(rf"\ufeff?{STAMP}(?: (?:\d\d[OE][+ ]?)?|$)"), 0.0),
     (re.compile(rf"\[{STAMP}\] ?"), 0.0),
     (re.compile(r"\[\d\d:\d\d:\d\d\][EWFi]?\s?:\s+(?:\[[^\]]{1,80}\]\s)?"), 0.0),
+    (re.compile(r"\[\d\d:\d\d:\d\d\](?: |$)"), 0.0),
     (re.compile(r"#\d{1,4} \d{1,5}\.\d{1,3} "), 0.0),
     (re.compile(r"##\[(?:error|group|endgroup|command|section|debug|warning)\]"), 0.0),
+    (re.compile(r"#\d{1,4} (?=ERROR|CACHED|DONE)"), 0.0),
+    (re.compile(r"@[\w.-]{1,60}/[\w.-]{1,60}: "), 0.3),
     (re.compile(r"\d\d:\d\d:\d\d(?:\.\d{3})?  ?(?!\d)"), 0.7),
     (re.compile(r"[a-zA-Z][\w.-]{0,60}\s{0,30}\| ?"), 0.7),
     (re.compile(r"\[\d{1,2}\] "), 0.7),
@@ -40,9 +48,11 @@ PREFIXES: tuple[tuple[re.Pattern[str], float], ...] = (
 
 
 def clean_lines(text: str) -> list[str]:
-    """The visible lines: no escape codes, no wrapper prefixes, no trailing blanks, none longer than MAX_LINE."""
+    """The visible lines: no escape codes, wrapper prefixes or trailing blanks, none longer than MAX_LINE."""
     if "\x1b" in text:
         text = ANSI.sub("", text)
+    elif len(RESIDUE.findall(text[:RESIDUE_SAMPLE])) >= RESIDUE_SEEN:
+        text = RESIDUE.sub("", text)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = CONTROL.sub("", text)
@@ -63,7 +73,7 @@ def _without_prefixes(lines: list[str]) -> list[str]:
 
 
 def _carry(match: Callable[[str], re.Match[str] | None], lines: Sequence[str], share: float) -> bool:
-    """Whether the prefix is there at all; judged on a sample, wrappers prefix from the first line to the last."""
+    """Whether the prefix is there; judged on a sample: wrappers prefix every line."""
     sample = [line for line in lines[:: max(1, len(lines) // 400)] if line]
     carried = sum(1 for line in sample if match(line))
     if share == 0.0:

@@ -1,26 +1,26 @@
 """JUnit XML, the report that nearly every runner can write, as a LogReading.
 
-A report comes from the code under test, so it is read with expat and without a DTD: no entity can be declared,
-neither a bomb nor a file to steal.
+A report comes from the code under test, so it is read with expat and without a document type: no entity can
+be declared, neither a bomb nor a file to steal.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.parsers import expat
 
 from buildloop.diagnosis.model import Finding, LogReading
 from buildloop.gate.parsers.frames import Frame, innermost, tidy
+from buildloop.gate.parsers.jvm_stack import read_trace
 from buildloop.gate.parsers.report import tally, unique
 from buildloop.gate.select import choose_lines
 
 MAX_TEXT = 20_000
 PLACES: tuple[re.Pattern[str], ...] = (
     re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)'),
-    re.compile(r"\((?P<file>[\w$]+\.(?:java|kt|scala|groovy)):(?P<line>\d+)\)"),
     re.compile(r"(?P<file>(?:file://)?[\w@./\\+-]*[\w-]\.[A-Za-z]\w{0,6}):(?:line )?(?P<line>\d+)"),
 )
 TELLING = re.compile(
@@ -40,7 +40,7 @@ class _Case:
     text: list[str] = field(default_factory=list)
 
 
-class UnsafeXml(ValueError):
+class UnsafeXmlError(ValueError):
     """The report declares a document type, which no test runner does."""
 
 
@@ -85,31 +85,32 @@ class _Handler:
 
 
 def read_junit(paths: Iterable[Path]) -> LogReading | None:
-    """All reports together; a report that is unsafe, torn or not XML is passed over, None when none is left."""
+    """All reports together, without those that are unsafe, torn or not XML; None when none is left."""
     cases: list[_Case] = []
     readable = False
     for path in paths:
         try:
             cases += _parse(path.read_bytes())
             readable = True
-        except (expat.ExpatError, UnsafeXml, OSError):
+        except (expat.ExpatError, UnsafeXmlError, OSError):
             continue
     return _reading(cases) if readable else None
 
 
 def read_junit_bytes(document: bytes) -> LogReading:
-    """One report; raises ExpatError for what is not XML and UnsafeXml for a document type."""
+    """One report; raises ExpatError for what is not XML and UnsafeXmlError for a document type."""
     return _reading(_parse(document))
 
 
 def merge(text: LogReading, junit: LogReading | None) -> LogReading:
-    """The report knows the tests, the log knows the rest: what it says beyond tests, and often the better place."""
+    """The report knows the tests; the log knows the rest, and often the better place."""
     if junit is None:
         return text
     findings = _detailed(junit.findings, text.findings) + tuple(f for f in text.findings if f.test is None)
     if not junit.findings:
         findings = text.findings
-    return LogReading(
+    return replace(
+        text,
         findings=findings,
         counts=junit.counts or text.counts,
         failing=junit.failing or text.failing,
@@ -119,7 +120,7 @@ def merge(text: LogReading, junit: LogReading | None) -> LogReading:
 
 
 def _detailed(reported: tuple[Finding, ...], told: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    by_test = {finding.test: finding for finding in told if finding.test}
+    by_test = {finding.test: finding for finding in told}
     return tuple(by_test.get(finding.test, finding) for finding in reported)
 
 
@@ -138,7 +139,7 @@ def _parse(document: bytes) -> list[_Case]:
 
 def _refuse(what: str) -> Callable[..., None]:
     def refuse(*_: object) -> None:
-        raise UnsafeXml(f"the report declares {what}")
+        raise UnsafeXmlError(f"the report declares {what}")
 
     return refuse
 
@@ -174,6 +175,9 @@ def _finding(case: _Case) -> Finding:
     ]
     # Python and pytest print the innermost frame last, the others first.
     frame = innermost(frames[::-1] if case.file and case.file.endswith(".py") else frames)
+    thrown = next((t for t in reversed(read_trace(body)) if t.file), None)
+    if thrown and thrown.file:
+        frame = Frame(thrown.file, thrown.number)
     first = case.message.strip().splitlines()[0] if case.message.strip() else (body[0] if body else case.name)
     telling = [line for line in body if TELLING.match(line)]
     place = next((line for line in body if frame and frame.file in line and str(frame.line) in line), "")

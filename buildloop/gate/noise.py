@@ -1,7 +1,7 @@
 """Lines that the last green log also had are not why this one is red.
 
-Two lines are alike when their templates are: the text with everything volatile masked, as Drain masks before it
-compares. A template is exact, so nothing is merged that a person would tell apart.
+Two lines are alike when their templates are: the text with everything volatile masked, as Drain masks before
+it compares. A template is exact, so nothing is merged that a person would tell apart.
 """
 
 from __future__ import annotations

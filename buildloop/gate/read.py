@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -36,19 +36,18 @@ def _read(text: str, exit_code: int | None) -> LogReading:
     lines = clean_lines(text)
     plain = "\n".join(lines)
     reports = [(entry, _parse(entry, lines)) for entry in PARSERS if entry.concerns(plain)]
-    counts = added([report.counts for _, report in reports if report.counts])
     if exit_code == 0 and not _agent_spoke(reports):
-        return LogReading(counts=counts)
-    sightings = _ranked(_unclaimed(reports))
+        return LogReading(counts=added([report.counts for _, report in reports if report.counts]))
+    heard = _unclaimed([report for _, report in reports])
+    sightings = _ranked([sighting for report in heard for sighting in report.sightings])
     findings = tuple(_distinct(sighting.finding for sighting in sightings))[:MAX_FINDINGS]
+    if exit_code and all(sighting.rank is Rank.CASCADE for sighting in sightings):
+        findings = (*_last_words(lines[: sightings[0].at] if sightings else lines), *findings)
     error_lines = choose_lines(findings)
-    if not error_lines and exit_code:
-        error_lines = _last_words(lines)
-        findings = (Finding(message=error_lines[0].strip(), lines=error_lines),) if error_lines else ()
     return LogReading(
         findings=findings,
-        counts=counts,
-        failing=unique([test for _, report in reports for test in report.failing])[:MAX_FAILING],
+        counts=added([report.counts for report in heard if report.counts]),
+        failing=unique([test for report in heard for test in report.failing])[:MAX_FAILING],
         error_lines=error_lines,
         tools=unique([sighting.finding.tool for sighting in sightings]),
     )
@@ -56,7 +55,7 @@ def _read(text: str, exit_code: int | None) -> LogReading:
 
 def _parse(entry: ParserEntry, lines: Sequence[str]) -> ToolReport:
     report = import_module(f"buildloop.gate.parsers.{entry.module}").parse(lines)
-    assert isinstance(report, ToolReport)  # noqa: S101 (a parser that returns anything else is a bug)
+    assert isinstance(report, ToolReport)
     return report
 
 
@@ -65,33 +64,43 @@ def _agent_spoke(reports: Sequence[tuple[ParserEntry, ToolReport]]) -> bool:
     return any(entry.is_agent and report.sightings for entry, report in reports)
 
 
-def _unclaimed(reports: Sequence[tuple[ParserEntry, ToolReport]]) -> Iterator[Sighting]:
-    """Parsers come most specific first: what one explained, a later one must not explain again."""
+def _unclaimed(reports: Sequence[ToolReport]) -> list[ToolReport]:
+    """Parsers come most specific first: what one explained, a later one must not explain again.
+
+    A report of which nothing is left was a misunderstanding; its counts and test names go too.
+    """
+    heard: list[ToolReport] = []
     claimed: set[int] = set()
-    for _, report in reports:
-        fresh = [s for s in report.sightings if s.at not in claimed]
-        yield from fresh
+    for report in reports:
+        fresh = tuple(s for s in report.sightings if s.at not in claimed)
+        if fresh or not report.sightings:
+            heard.append(replace(report, sightings=fresh))
         for sighting in fresh:
             claimed.update(range(sighting.at, sighting.until))
+    return heard
 
 
-def _ranked(sightings: Iterator[Sighting]) -> list[Sighting]:
+def _ranked(sightings: Sequence[Sighting]) -> list[Sighting]:
     """Causes before hints before consequences; within each, the order of the log: the first is the root."""
     ordered = sorted(sightings, key=lambda s: (s.rank, s.at))
     worth = [s for s in ordered if s.rank is not Rank.CASCADE]
     return ordered if len(worth) < 3 else worth
 
 
-def _distinct(findings: Iterator[Finding]) -> Iterator[Finding]:
+def _distinct(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Each failure once; a hint whose only line an earlier finding has shown is no finding of its own."""
     seen: set[Finding] = set()
+    shown: set[str] = set()
     for finding in findings:
         identity = replace(finding, lines=(), tool="")
-        if identity not in seen:
-            seen.add(identity)
-            yield finding
+        if identity in seen or (finding.test is None and finding.lines and shown.issuperset(finding.lines)):
+            continue
+        seen.add(identity)
+        shown.update(finding.lines)
+        yield finding
 
 
-def _last_words(lines: Sequence[str]) -> tuple[str, ...]:
-    """Nobody understood the log, but it is red: its end is the best that there is to show."""
-    spoken = [line for line in lines[-200:] if any(character.isalnum() for character in line)]
-    return tuple(spoken[-8:])
+def _last_words(lines: Sequence[str]) -> tuple[Finding, ...]:
+    """Nobody understood the log, but it is red: what was said last is the best that there is to show."""
+    spoken = [line for line in lines[-200:] if any(character.isalnum() for character in line)][-8:]
+    return (Finding(message=spoken[-1].strip(), lines=tuple(spoken)),) if spoken else ()

@@ -5,12 +5,22 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from buildloop.diagnosis.model import LogReading, TestCounts
-from buildloop.diagnosis.observe import observe_log
+from buildloop.diagnosis.model import LogReading
+from buildloop.gate.green import green_log_of, keep_green_log
+from buildloop.gate.report import (
+    bounded,
+    merge_readings,
+    pytest_refused_report,
+    read_command,
+    relative_to,
+    reports_left,
+    with_pytest_report,
+)
 from buildloop.models import CommandResult, GateReport, Verdict
 from buildloop.process import ProcessResult, run_process
 from buildloop.redact import Redactor
@@ -18,8 +28,6 @@ from buildloop.text import plain_text
 
 SHELL = "/bin/sh"
 NOT_STARTED = (126, 127)
-FINDINGS_KEPT = 200
-FAILING_KEPT = 2000
 TAIL_BYTES, TAIL_LINES, TAIL_LINE_CHARS = 16_384, 60, 400
 SHELL_WORDS = frozenset(
     {"cd", "test", "[", "{", "(", "!", "if", "for", "while", "case", "set", "export", "exec", "time", ":"}
@@ -41,62 +49,66 @@ class GateSetup:
     timeout: float
     mark: str
     redact: Redactor
+    repo_id: str
+    green_logs: Path
+    junit: tuple[str, ...] = ()
 
 
 def run_gate(commands: Sequence[str], setup: GateSetup, tree: str, name: str = "gate") -> GateReport:
     """Run all commands, also after a red one: the agent shall see everything that is wrong."""
     results, readings = [], []
     for number, command in enumerate(commands, start=1):
-        log = setup.output_dir / (f"{name}.log" if number == 1 else f"{name}-{number}.log")
-        result = _run_command(command, setup, log)
+        stem = name if number == 1 else f"{name}-{number}"
+        result, reading = _run_command(command, setup, stem)
         results.append(result)
-        readings.append(observe_log(log, result.exit_code))
+        readings.append(reading)
     verdict = max((result.verdict for result in results), key=SEVERITY.index)
     return GateReport(
         verdict=verdict,
         tree=tree,
         commands=tuple(results),
-        reading=_bounded(relative_to(merge_readings(readings), setup.workdir)),
+        reading=bounded(relative_to(merge_readings(readings), setup.workdir)),
         explanation=_explain(results, setup.timeout),
         tail="" if verdict is Verdict.PASSED else _tail(setup.run_dir, results),
     )
 
 
-def merge_readings(readings: Sequence[LogReading]) -> LogReading:
-    counts = [reading.counts for reading in readings if reading.counts is not None]
-    total = TestCounts(
-        run=sum(c.run for c in counts),
-        passed=sum(c.passed for c in counts),
-        failed=sum(c.failed for c in counts),
-        skipped=sum(c.skipped for c in counts),
+def _run_command(command: str, setup: GateSetup, stem: str) -> tuple[CommandResult, LogReading]:
+    log, report, started = (
+        setup.output_dir / f"{stem}.log",
+        setup.output_dir / f"{stem}.junit.xml",
+        time.time(),
     )
-    return LogReading(
-        findings=tuple(finding for reading in readings for finding in reading.findings),
-        counts=total if counts else None,
-        failing=tuple(dict.fromkeys(test for reading in readings for test in reading.failing)),
-        error_lines=tuple(line for reading in readings for line in reading.error_lines)[:20],
-        signals=tuple(signal for reading in readings for signal in reading.signals),
-        own_names=frozenset().union(*(reading.own_names for reading in readings)),
-        tools=tuple(dict.fromkeys(tool for reading in readings for tool in reading.tools)),
+    result = _start(command, setup, log, with_pytest_report(setup.environment, report))
+    if result.exit_code != 0 and pytest_refused_report(log):
+        result = _start(command, setup, log, setup.environment)
+    verdict = _verdict(command, result, setup)
+    reports = [path for path in (report,) if path.exists()] + reports_left(
+        setup.workdir, setup.junit, started
     )
+    green = green_log_of(setup.green_logs, setup.repo_id, command)
+    reading = read_command(log, result.exit_code, reports, green if green.exists() else None)
+    if verdict is Verdict.PASSED:
+        keep_green_log(log, green)
+    ran = CommandResult(
+        command=setup.redact(command),
+        verdict=verdict,
+        exit_code=result.exit_code,
+        seconds=round(result.seconds, 3),
+        log=log.relative_to(setup.run_dir).as_posix(),
+    )
+    return ran, reading
 
 
-def _run_command(command: str, setup: GateSetup, log: Path) -> CommandResult:
-    result = run_process(
+def _start(command: str, setup: GateSetup, log: Path, environment: Mapping[str, str]) -> ProcessResult:
+    return run_process(
         [SHELL, "-c", command],
         cwd=setup.workdir,
-        environment=setup.environment,
+        environment=environment,
         mark=setup.mark,
         stdout=log,
         timeout=setup.timeout,
         redact=setup.redact,
-    )
-    return CommandResult(
-        command=setup.redact(command),
-        verdict=_verdict(command, result, setup),
-        exit_code=result.exit_code,
-        seconds=round(result.seconds, 3),
-        log=log.relative_to(setup.run_dir).as_posix(),
     )
 
 
@@ -126,33 +138,6 @@ def first_program(command: str) -> str | None:
     except ValueError:
         return None
     return next((word for word in words if "=" not in word.split("/")[0]), None)
-
-
-def relative_to(reading: LogReading, workdir: Path) -> LogReading:
-    """Paths inside the workspace as the repository knows them: shorter, and the same in every run."""
-    prefix = f"{workdir}/"
-
-    def short(text: str) -> str:
-        return text.replace(prefix, "")
-
-    findings = tuple(
-        replace(
-            finding,
-            message=short(finding.message),
-            file=short(finding.file) if finding.file else None,
-            lines=tuple(map(short, finding.lines)),
-        )
-        for finding in reading.findings
-    )
-    signals = tuple(replace(signal, line=short(signal.line)) for signal in reading.signals)
-    return replace(
-        reading, findings=findings, signals=signals, error_lines=tuple(map(short, reading.error_lines))
-    )
-
-
-def _bounded(reading: LogReading) -> LogReading:
-    """A result is kept and passed around; the full list stays in the log."""
-    return replace(reading, findings=reading.findings[:FINDINGS_KEPT], failing=reading.failing[:FAILING_KEPT])
 
 
 def _tail(run_dir: Path, results: Sequence[CommandResult]) -> str:

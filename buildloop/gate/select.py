@@ -16,7 +16,7 @@ BOILERPLATE = re.compile(
     r"\s*(?:(?:\d+ passed,? )?0 (?:failed|failures|errors)\b[^1-9]*$"
     r"|(?:PASSED|PASS|ok \d+)\b"
     r"|\S+ PASSED(?:\s+\[.*)?$"
-    r"|For more information about this error"
+    r"|For more information about this error|FAILED \((?:failures|errors)="
     r"|note: run with `RUST_BACKTRACE"
     r"|[✓✔√] )"
 )
@@ -25,9 +25,8 @@ BOILERPLATE = re.compile(
 def choose_lines(findings: Sequence[Finding]) -> tuple[str, ...]:
     """At most 20 of the log's own lines, most useful first, none twice."""
     chosen: dict[str, str] = {}
-    shares = [FIRST_SHARE, *(OTHER_SHARE for _ in findings[1:])]
-    for finding, share in zip(findings, shares, strict=True):
-        _take(chosen, finding.lines, share)
+    for index, finding in enumerate(findings):
+        _take(chosen, finding.lines, OTHER_SHARE if index else FIRST_SHARE)
     for finding in findings:
         _take(chosen, finding.lines, MAX_ERROR_LINES)
     return tuple(chosen.values())[:MAX_ERROR_LINES]

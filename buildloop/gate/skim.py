@@ -2,7 +2,8 @@
 
 A log of hundreds of megabytes is mostly uneventful. Each word of trouble is searched with `bytes.find`, which
 runs at memory speed; around its first and last occurrences a window is kept, and only the windows are parsed.
-A word that occurs ten thousand times says little, so no word can crowd out another.
+A line that differs only in its digits from one that was kept is the same line again, and no word can crowd
+out another: what is said ten thousand times says little.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ BEFORE = 3 << 10
 AFTER = 5 << 10
 FIRST_KEPT = 48
 LAST_KEPT = 16
+LINE_HEAD = 120  # as much of a line as is compared, before and after the word
+LINE_TAIL = 200
+MAX_KNOWN = 20_000
+DIGITS = b"0123456789"
 GAP = b"\n\n"
 
 TROUBLE: tuple[bytes, ...] = (
@@ -50,10 +55,19 @@ OVERLAP = max(map(len, TROUBLE)) - 1
 
 @dataclass(slots=True)
 class _Kept:
-    """The windows around one word: the first few, and the last few."""
+    """The windows around the lines with one word: the first few, and the last few."""
 
     first: list[tuple[int, int]] = field(default_factory=list)
     last: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=LAST_KEPT))
+    known: set[bytes] = field(default_factory=set)
+
+    def is_news(self, line: bytes) -> bool:
+        template = line.translate(None, DIGITS)
+        if template in self.known:
+            return False
+        if len(self.known) < MAX_KNOWN:
+            self.known.add(template)
+        return True
 
     def add(self, position: int) -> None:
         window = (max(0, position - BEFORE), position + AFTER)
@@ -75,7 +89,7 @@ def skim(stream: BinaryIO) -> bytes:
 
 
 def _chunks(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Chunks with their offsets; each begins with the last bytes of the one before, so that no word is cut."""
+    """Chunks with their offsets; each begins with the last bytes of the one before: no word is cut."""
     offset, carry = 0, b""
     while block := stream.read(CHUNK):
         chunk = carry + block
@@ -88,11 +102,20 @@ def _windows(chunks: Iterable[tuple[int, bytes]]) -> list[tuple[int, int]]:
     kept = [_Kept() for _ in TROUBLE]
     for offset, chunk in chunks:
         for word, windows in zip(TROUBLE, kept, strict=True):
-            position = chunk.find(word)
-            while position >= 0:
-                windows.add(offset + position)
-                position = chunk.find(word, position + AFTER)
+            _search(chunk, offset, word, windows)
     return [window for windows in kept for window in (*windows.first, *windows.last)]
+
+
+def _search(chunk: bytes, offset: int, word: bytes, windows: _Kept) -> None:
+    position = chunk.find(word)
+    while position >= 0:
+        start = chunk.rfind(b"\n", max(0, position - LINE_HEAD), position) + 1 or max(0, position - LINE_HEAD)
+        end = chunk.find(b"\n", position + 1, position + LINE_TAIL)
+        end = end if end >= 0 else min(len(chunk), position + LINE_TAIL)
+        if windows.is_news(chunk[start:end]):
+            windows.add(offset + position)
+            end = position + AFTER
+        position = chunk.find(word, end)
 
 
 def _merged(windows: list[tuple[int, int]]) -> list[tuple[int, int]]:

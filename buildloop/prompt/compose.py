@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from buildloop.agents.contract import DONE_LINE
 from buildloop.diagnosis.model import FailureMode
 from buildloop.models import GateReport, Iteration
 from buildloop.prompt.sections import Priority, Prompt, Section, assemble, fenced
 from buildloop.state import LoopState
 
+RECENTLY_CHANGED = re.compile(r" \(recently changed: [^)\n]*\)")
 FAILING_SHOWN = 20
 LINES_SHOWN = 20
 LINE_CHARS = 500
@@ -71,9 +75,22 @@ def _failure(last: Iteration) -> str:
         parts.append("Failing tests:\n" + "\n".join(f"- {test}" for test in failing[:FAILING_SHOWN]) + more)
     if report.reading.location:
         parts.append(f"Most likely place: {report.reading.location}")
-    if lines := last.error_lines or report.reading.error_lines:
+    if lines := _without_repetition(last.error_lines or report.reading.error_lines):
         parts.append(fenced("\n".join(line[:LINE_CHARS] for line in lines[:LINES_SHOWN])))
     return "\n\n".join(parts)
+
+
+def _without_repetition(lines: Sequence[str]) -> list[str]:
+    """Each line by itself is enriched for any reader; together they need not say the same thing every time."""
+    shown: list[str] = []
+    seen: set[str] = set()
+    for line in lines:
+        plain = line.removeprefix("[unknown] ")
+        if hint := RECENTLY_CHANGED.search(plain):
+            plain = plain if hint.group() not in seen else plain.replace(hint.group(), "")
+            seen.add(hint.group())
+        shown.append(plain)
+    return shown
 
 
 def _progress(state: LoopState) -> str:

@@ -14,15 +14,16 @@ SAID_CHARS = 160
 def redirect_note(state: LoopState, used: int) -> str:
     """The order for the next rung of the ladder; `used` redirects came before it."""
     order = REDIRECTS[min(used, len(REDIRECTS) - 1)]
-    tried = [_tried(one) for one in _same_failure(state)][-TRIED_SHOWN:]
+    tried = [_tried(one) for one in _undone(state)][-TRIED_SHOWN:]
     back = "The workspace was put back to the best state so far; these changes are gone from it."
     return "\n".join([order, *tried, "", back])
 
 
-def _same_failure(state: LoopState) -> list[Iteration]:
-    """The iterations that ended in the failure we are stuck at."""
-    wanted = fingerprint_reading(state.last.gate.reading)
-    return [one for one in state.iterations if one.agent and fingerprint_reading(one.gate.reading) == wanted]
+def _undone(state: LoopState) -> list[Iteration]:
+    """The iterations after the best one that ended in the failure we are stuck at: what they did is gone."""
+    wanted, best = fingerprint_reading(state.last.gate.reading), state.best.number
+    later = [one for one in state.iterations if one.agent and one.number > best]
+    return [one for one in later if fingerprint_reading(one.gate.reading) == wanted]
 
 
 def _tried(one: Iteration) -> str:

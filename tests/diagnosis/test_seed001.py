@@ -33,7 +33,8 @@ def write_attempt(
     (folder / "error-summary.json").write_text(json.dumps(summary))
     (folder / "progress.md").write_text(
         "# Session Progress\n\n## Goal\nStatus: stuck is a word in the goal\n\n## Status\n"
-        f"- Iteration: {iteration}/20\n- Tests passing: {str(passing).lower()}\n- Status: {status}\n\n## Last Error\n"
+        f"- Iteration: {iteration}/20\n- Tests passing: {str(passing).lower()}\n- Status: {status}\n\n## "
+        f"Last Error\n"
     )
     return folder
 

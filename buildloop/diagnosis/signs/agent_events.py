@@ -1,4 +1,4 @@
-"""Errors in the JSON event streams of agent CLIs: only error events count, never what a model or a tool printed."""
+"""Errors in the event streams of agent CLIs; what a model or a tool printed never counts."""
 
 from __future__ import annotations
 

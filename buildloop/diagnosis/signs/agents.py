@@ -33,6 +33,7 @@ OVERFLOW = (
     r"context window (?:is full|exceeded|has been exceeded|overflow)",
     r"context (?:limit|length) (?:reached|exceeded)",
     r"conversation (?:is )?too long",
+    r"compaction exhausted: context still exceeds",
     r"(?:too many (?:input )?tokens|token limit exceeded|tokens? exceeds? (?:the )?(?:model|context))",
     r"would exceed the (?:remaining )?context window",
     r"request exceeds the maximum size",
@@ -41,7 +42,8 @@ CHANNEL = (
     r"(?:\W{0,3}(?:API )?Error(?:\s?code)?\b[:\s-]",
     r"\W{0,3}ERROR:? ",
     r"(?:litellm\.)\w+",
-    r"[\w.]*(?:BadRequestError|APIError|ApiError|InvalidRequestError|RequestTooLargeError|ContextOverflowError|AI_APICallError)\b",
+    r"[\w.]*(?:BadRequestError|APIError|ApiError|InvalidRequestError|RequestTooLargeError"
+    r"|ContextOverflowError|AI_APICallError)\b",
     r"\[API Error: ",
     r"✗ |✖ |■ |⚠ |🔴 )",
 )
@@ -52,13 +54,18 @@ SAID_BY_CLI = (
     r"Context low \(0% remaining\)",
     r"Context limit reached · ",
     r"Conversation too long\. Press esc",
-    r"Error during compaction: ",
     r"Codex ran out of room in the model's context window",
     r"(?:stream error: )?Your input exceeds the context window of this model",
     r"The context window (?:will overflow|has been exceeded)\b",
     r"Sending this message \(\d+ tokens\) might exceed the remaining context window limit",
     r"Your estimated chat context of [\d,]+ tokens exceeds the [\d,]+ token limit",
-    r"(?:Chat session|Conversation|Session) (?:has )?(?:exceeded|reached) (?:the|its) (?:maximum )?(?:context|token)",
+    r"(?:Chat session|Conversation|Session) (?:has )?(?:exceeded|reached) (?:the"
+    r"|its) (?:maximum )?(?:context|token)",
+)
+SAID_BY_PROVIDER = (
+    r"This (?:endpoint|model)'s maximum context length is \d+ tokens",
+    r"The conversation is too long for this model",
+    r"\"name\": \"ContextOverflowError\"",
 )
 REPEATING = (
     r"Only \d+ reflections allowed, stopping",
@@ -78,6 +85,7 @@ def _signs(kind: SignalKind, speaker: str, *patterns: str) -> tuple[Sign, ...]:
 
 SIGNS = (
     *_signs(SignalKind.CONTEXT_OVERFLOW, "agent", *SAID_BY_CLI),
+    *_signs(SignalKind.CONTEXT_OVERFLOW, "provider", *SAID_BY_PROVIDER),
     *_signs(
         SignalKind.CONTEXT_OVERFLOW, "provider", rf"{'|'.join(CHANNEL)}.{{0,400}}?(?i:{'|'.join(OVERFLOW)})"
     ),

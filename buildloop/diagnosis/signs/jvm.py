@@ -16,8 +16,10 @@ SIGNS = (
     ),
     *install(
         "jvm",
-        r"Failed to execute goal .*: (?:Could not resolve dependencies|Could not find artifact|.*\bcould not be resolved)",
-        r"Failed to execute goal .*: Fatal error compiling: (?:error: )?(?:invalid target release|invalid source release"
+        r"Failed to execute goal .*: (?:Could not resolve dependencies|Could not find artifact"
+        r"|.*\bcould not be resolved)",
+        r"Failed to execute goal .*: Fatal error compiling: (?:error: )?(?:invalid target release"
+        r"|invalid source release"
         r"|release version)",
         r"(?:error: )?(?:invalid (?:target|source) release|release version \d+ not supported)",
         r"(?:Source|Target) option \d+ is no longer supported",
@@ -29,7 +31,8 @@ SIGNS = (
         r"No plugin found for prefix '",
         r"Unresolveable build extension",
         r"The (?:project|build) .*requires? (?:Maven|JDK|Java) version",
-        r"Rule \d+: org\.apache\.maven\.(?:plugins\.)?enforcer\.\S*(?:RequireJavaVersion|RequireMavenVersion|DependencyConvergence|BannedDependencies)",
+        r"Rule \d+: org\.apache\.maven\.(?:plugins\.)?enforcer\.\S*(?:RequireJavaVersion"
+        r"|RequireMavenVersion|DependencyConvergence|BannedDependencies)",
         r"Detected JDK (?:Version|version) .* is not in the allowed range",
         r"> ?Could not resolve (?:all|com|org|io|net|[\w.-]+:)",
         r"Could not resolve (?:all (?:files|artifacts|dependencies|task dependencies)|[\w.-]+:[\w.-]+)",
@@ -54,19 +57,24 @@ SIGNS = (
         r"unresolved dependency: ",
         r"The JAVA_HOME environment variable is not defined correctly",
         r"JAVA_HOME is (?:not set|set to an invalid directory)",
+        r"Could not find tools\.jar",
+        r".*could not find the required JDK tools in the Java installation",
     ),
     *missing(
         "dotnet",
         r"error CS0246: The type or namespace name '(?P<subject>[\w.]+)(?:<[^']*>)?' could not be found",
-        r"error CS0234: The type or namespace name '\w+' does not exist in the namespace '(?P<subject>[\w.]+)'",
-        r"(?:Unhandled exception\. )?System\.IO\.FileNotFoundException: Could not load file or assembly '(?P<subject>[\w.]+),",
+        r"error CS0234: The type or namespace name '\w+' does not exist in the namespace "
+        r"'(?P<subject>[\w.]+)'",
+        r"(?:Unhandled exception\. )?System\.IO\.FileNotFoundException: Could not load file or assembly "
+        r"'(?P<subject>[\w.]+),",
     ),
     *install(
         "dotnet",
         r"error NU1\d{3}: ",
         r"error NETSDK1(?:004|005|045|047|064|071|141|147|202): ",
         r"error MSB(?:3644|4019|4236): ",
-        r"(?:The command could not be loaded, possibly because|A compatible (?:installed )?\.NET (?:Core )?SDK )",
+        r"(?:The command could not be loaded, possibly because"
+        r"|A compatible (?:installed )?\.NET (?:Core )?SDK )",
         r"You must install or update \.NET to run this application",
         r"It was not possible to find any (?:compatible|installed) ",
         r"The framework '[\w.]+',? version '[\d.]+' (?:\(\w+\) )?was not found",

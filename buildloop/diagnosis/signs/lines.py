@@ -7,16 +7,23 @@ import re
 ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[()][0-9A-Za-z]|[=>78cDEHM])")
 # GitHub Actions, GitLab and docker put a time before every line; `gh run view --log` also job and step.
 CI_PREFIX = re.compile(
-    r"^\ufeff?(?:[^\t\n]{1,80}\t[^\t\n]{1,80}\t\ufeff?)?\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\]?\s(?:\d\d[OE][ +]?)?"
+    r"^\ufeff?(?:[^\t\n]{1,80}\t[^\t\n]{1,80}\t\ufeff?)?\[?\d{4}-\d\d-\d\d[T "
+    r"]\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\]?\s(?:\d\d[OE][ +]?)?"
 )
 WORKFLOW_COMMAND = re.compile(r"^(?:##\[error\]|::error[^:]*::)")
 # What stands before a statement without being part of it: margins of reporters, levels, where it was said.
 LEAD = re.compile(
-    r"\s+|E\s{2,}|[#>$│┃║╎|×✗✘✖╰╭─┌└├●•!⨯❌⎯■✕↳→]+\s*|\*\*\* |\d+\)\s|\[(?:ERROR|error|FATAL|fatal|E)\]:?\s*"
-    r"|\d+ error(?: |$)(?=\S+ )|(?:error|Error|ERROR|fatal|FATAL|Fatal|fatal error|Caused by|cause|Reason|Exception during run|Uncaught|thrown"
-    r"|CMake Error|Failure|failure|panic|warning: build failed|ValueError|RuntimeError|Traceback|Original error"
+    r"\s+|E\s{2,}|[#>$│┃║╎|×✗✘✖╰╭─┌└├●•!⨯❌⎯■✕↳→ℹ⚠✦]+\s*|\*\*\* |\d+\)\s|\[(?:ERROR|error|FATAL|fatal"
+    r"|E)\]:?\s*"
+    r"|\d+ error(?: |$)(?=\S+ )|(?:error|Error|ERROR|fatal|FATAL|Fatal|fatal error|Caused by|cause|Reason"
+    r"|Exception during run|Uncaught|thrown"
+    r"|CMake Error|Failure|failure|panic|warning: build failed|ValueError|RuntimeError|Traceback"
+    r"|Original error"
     r"|unhandled|Unhandled \w+|Exception in thread \"[^\"]*\"|X \[ERROR\]|✘ \[ERROR\]):?\s+(?=\S)"
-    r"|(?:[A-Za-z]:)?[\w./@+~<>$\\-]*\.[A-Za-z]\w{0,9}(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\)|:\[\d+,\d+\])(?:: in [^:]+)?:?\s+-?\s*"
+    r"|(?:[A-Za-z]:)?[\w./@+~<>$\\-]*\.[A-Za-z]\w{0,9}(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\)"
+    r"|:\[\d+,\d+\])(?:: in [^:]+|:in [`'][^']*')?:?\s+-?\s*"
+    r"|\S+\.\w+proj(?:\(\d+,\d+\))?\s?:\s+|<internal:[^>]*>:\d+:in [`'][^']*':\s+"
+    r"|bundler: (?=failed to load command)"
     r"|In file included from \S+\s*|go: (?=\S)|\(node:\d+\) |\[\w[\w/-]*\] (?=\w+Error: )"
 )
 MAX_LEADS = 8

@@ -9,13 +9,15 @@ SIGNS = (
         "c",
         r"(?P<subject>[\w./+-]+\.(?:h|hh|hpp|hxx|H|inc|ipp)): No such file or directory",
         r"'(?P<subject>[\w./+-]+)' file not found",
+        r"fatal error: (?P<subject>[\w./+-]+): No such file or directory$",
         r"Cannot open include file: '(?P<subject>[^']+)'",
     ),
     *install(
         "c",
         r"(?:\S*\bld(?:\.\w+)?: |\S*collect2: |rust-lld: error: )?(?:cannot find -l|unable to find library -l"
         r"|library not found for -l|library '[^']+' not found)",
-        r".*\b(?:ld|lld)(?:\.\w+)?: (?:error: )?(?:cannot find -l|unable to find library -l|library not found for -l|cannot find \w*crt)",
+        r".*\b(?:ld|lld)(?:\.\w+)?: (?:error: )?(?:cannot find -l|unable to find library -l"
+        r"|library not found for -l|cannot find \w*crt)",
         r"LINK : fatal error LNK1(?:104|181): cannot open (?:input )?file '[\w.-]+\.lib'",
         r"\S*: error while loading shared libraries: ",
         r"error while loading shared libraries: ",
@@ -34,10 +36,18 @@ SIGNS = (
         r"None of the required '[^']+' found",
         r"Package requirements \(.*\) were not met",
         r"A required package was not found",
-        r"configure: error: (?:.*\bnot found\b|.*\bis required\b|no acceptable C compiler|.*\b(?:library|headers?) (?:is |are )?missing"
-        r"|C\+?\+? ?compiler cannot create executables|.*\bcould not (?:find|be found)|cannot find |Cannot find |unable to find )",
-        r"(?:\S+meson\.build:\d+:\d+: )?ERROR: (?:Dependency|C(?:\+\+)? (?:shared or static )?library|Program) ['\"].*['\"] not found",
+        r"configure: error: (?:.*\bnot found\b|.*\bis required\b|no acceptable C compiler|.*\b(?:library"
+        r"|headers?) (?:is |are )?missing"
+        r"|C\+?\+? ?compiler cannot create executables|.*\bcould not (?:find|be found)|cannot find "
+        r"|Cannot find |unable to find )",
+        r"(?:\S+meson\.build:\d+:\d+: )?ERROR: (?:Dependency|C(?:\+\+)? (?:shared or static )?library"
+        r"|Program) ['\"].*['\"] not found",
         r"(?:Dependency|Program) ['\"].*['\"] not found(?: or not executable|, tried|$)",
+        r"(?:\S+meson\.build:\d+:\d+: )?ERROR: (?:Meson version is .* but project requires"
+        r"|\w+ program not found)",
+        r"(?:Meson version is [\d.]+ but project requires|Git program not found)",
+        r"configure: error: .*(?:[Pp]lease install|or (?:better|greater|newer|higher|later) is required"
+        r"|need to install|must be installed)",
         r"Unknown compiler\(s\): ",
         r"unrecognized command[- ]line option '-std=",
         r"invalid value '[^']*' in '-std=",
@@ -50,13 +60,15 @@ SIGNS = (
     *missing(
         "rust",
         r"error\[E043[23]\]: unresolved import `(?P<subject>[\w:]+)",
-        r"error\[E0433\]: (?:failed to resolve: )?(?:use of undeclared crate or module|use of unresolved module or unlinked crate"
+        r"error\[E0433\]: (?:failed to resolve: )?(?:use of undeclared crate or module"
+        r"|use of unresolved module or unlinked crate"
         r"|cannot find module or crate|maybe a missing crate) `(?P<subject>\w+)`",
         r"error\[E0463\]: can't find crate for `(?P<subject>\w+)`",
     ),
     *install(
         "rust",
-        r"failed to (?:get|load source for dependency|select a version for|download|resolve patches|fetch|parse lock file"
+        r"failed to (?:get|load source for dependency|select a version for|download|resolve patches|fetch"
+        r"|parse lock file"
         r"|query replaced source|update registry|verify the checksum) ?",
         r"no matching package(?:s)? (?:named|found)",
         r"rustc [\d.]+(?:-\w+)? is not supported by the following packages",
@@ -97,9 +109,11 @@ SIGNS = (
         r"(?:go: )?verifying \S+: (?:checksum mismatch|\S+ reading)",
         r"SECURITY ERROR",
         r"checksum mismatch",
-        r"(?:go: )?\S+@\S+: (?:unrecognized import path|invalid version|reading |Get \"https?://|git |verifying )",
+        r"(?:go: )?\S+@\S+: (?:unrecognized import path|invalid version|reading |Get \"https?://|git "
+        r"|verifying )",
         r"(?:go: )?module \S+: (?:reading |Get \"https?://|git |not a known dependency|no matching versions)",
-        r"(?:go: )?.*\b(?:no matching versions for query|unknown revision|module lookup disabled by GOPROXY|dial tcp: lookup proxy\.golang\.org)",
+        r"(?:go: )?.*\b(?:no matching versions for query|unknown revision"
+        r"|module lookup disabled by GOPROXY|dial tcp: lookup proxy\.golang\.org)",
         r"(?:go: )?download(?:ing)? go[\d.]+ .*(?:failed|toolchain not available)",
         r"(?:go: )?cannot (?:use|download) .*toolchain",
         r"(?:# )?\S*: exec: \"(?:gcc|g\+\+|clang|pkg-config)\": executable file not found in \$PATH",

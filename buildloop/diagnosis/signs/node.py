@@ -7,7 +7,8 @@ from buildloop.diagnosis.signs.sign import install, missing
 SIGNS = (
     *missing(
         "node",
-        r"(?:Error(?: \[ERR_MODULE_NOT_FOUND\])?: )?Cannot find (?:module|package) ['\"](?P<subject>[^'\"]+)['\"]",
+        r"(?:Error(?: \[ERR_MODULE_NOT_FOUND\])?: )?Cannot find (?:module"
+        r"|package) ['\"](?P<subject>[^'\"]+)['\"]",
         r"error TS2307: Cannot find module '(?P<subject>[^']+)'",
         r"error TS7016: Could not find a declaration file for module '(?P<subject>[^']+)'",
         r"(?:Module not found: )?(?:Error: )?Can't resolve '(?P<subject>[^']+)' in '",
@@ -23,20 +24,26 @@ SIGNS = (
     ),
     *install(
         "node",
-        r"npm (?:error|ERR!) code (?:E404|ERESOLVE|ETARGET|EBADENGINE|EINTEGRITY|EUSAGE|ENOTFOUND|EAI_AGAIN|ECONNREFUSED"
-        r"|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT|E401|E403|E5\d\d|EBADPLATFORM|ENOTCACHED|ENOVERSIONS|EPEERINVALID"
-        r"|ELSPROBLEMS|EUNSUPPORTEDPROTOCOL|EMISSINGARG|ENOLOCK|ERR_INVALID_URL|CERT_\w+|UNABLE_TO_\w+|SELF_SIGNED\w+)",
-        r"npm (?:error|ERR!) (?:notarget|peer dep|Could not resolve dependency|missing:|invalid:|network |gyp ERR)",
+        r"npm (?:error|ERR!) code (?:E404|ERESOLVE|ETARGET|EBADENGINE|EINTEGRITY|EUSAGE|ENOTFOUND"
+        r"|EAI_AGAIN|ECONNREFUSED"
+        r"|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT|E401|E403|E5\d\d|EBADPLATFORM|ENOTCACHED|ENOVERSIONS"
+        r"|EPEERINVALID"
+        r"|ELSPROBLEMS|EUNSUPPORTEDPROTOCOL|EMISSINGARG|ENOLOCK|ERR_INVALID_URL|CERT_\w+|UNABLE_TO_\w+"
+        r"|SELF_SIGNED\w+)",
+        r"npm (?:error|ERR!) (?:notarget|peer dep|Could not resolve dependency|missing:|invalid:|network "
+        r"|gyp ERR)",
         r"npm (?:error|ERR!) The `npm ci` command can only install with an existing package-lock\.json",
         r"ERR_PNPM_\w+",
-        r".*\bERR_PNPM_(?:OUTDATED_LOCKFILE|NO_MATCHING_VERSION|FETCH_\d+|PEER_DEP_ISSUES|UNSUPPORTED_ENGINE|META_FETCH_FAIL"
+        r".*\bERR_PNPM_(?:OUTDATED_LOCKFILE|NO_MATCHING_VERSION|FETCH_\d+|PEER_DEP_ISSUES"
+        r"|UNSUPPORTED_ENGINE|META_FETCH_FAIL"
         r"|NO_LOCKFILE|TARBALL_INTEGRITY|LOCKFILE_\w+|FROZEN_LOCKFILE\w*|NO_OFFLINE_\w+|REGISTRIES_MISMATCH)",
         r"Couldn't find package \"[^\"]+\" (?:required by|on the )",
         r"Couldn't find any versions for \"",
         r"Your lockfile needs to be updated, but yarn was run with ",
         r"The lockfile would have been (?:modified|created) by this install",
         r"➤ YN0\d{3}: .*(?:isn't supported by any available resolver|doesn't provide|No candidates found"
-        r"|The lockfile would have been|Usage Error|couldn't be resolved|Package not found|RequestError|fetch failed)",
+        r"|The lockfile would have been|Usage Error|couldn't be resolved|Package not found|RequestError"
+        r"|fetch failed)",
         r"The engine \"\w+\" is incompatible with this module",
         r"Found incompatible module\.",
         r"Integrity check failed for ",
@@ -46,7 +53,8 @@ SIGNS = (
         r"error: lockfile had changes, but lockfile is frozen",
         r"(?:\S+@\S+|No version matching \S+ found) failed to resolve",
         r"No version matching \"[^\"]*\" found for specifier ",
-        r"gyp ERR! (?:find Python|stack Error: Could not find any (?:Python|Visual Studio)|build error|configure error)",
+        r"gyp ERR! (?:find Python|stack Error: Could not find any (?:Python|Visual Studio)|build error"
+        r"|configure error)",
         r"error TS2688: Cannot find type definition file for ",
         r"error TS2580: Cannot find name 'require'",
         r"error TS2582: Cannot find name '(?:describe|it|test)'",
@@ -59,7 +67,8 @@ SIGNS = (
         r"Could not find (?:Chrome|Chromium|Firefox|browser) \(ver",
         r"The requested module '[^./][^']*' (?:is a CommonJS module|does not provide an export named)",
         r"The engine \"node\" is incompatible",
-        r"(?:Error: )?(?:Node|node)(?:\.js)? (?:version )?v?[\d.]+ (?:is not supported|is required|or higher is required)",
+        r"(?:Error: )?(?:Node|node)(?:\.js)? (?:version )?v?[\d.]+ (?:is not supported|is required"
+        r"|or higher is required)",
         r"You are using Node\.js [\d.]+\. .* requires ",
         r"Error: The module '.*\.node'$",
         r"was compiled against a different Node\.js version using",

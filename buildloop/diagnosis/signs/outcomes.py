@@ -1,4 +1,4 @@
-"""Whether one log shows the same tests passing and failing: repeated tests, repeated runs, a runner's own word."""
+"""Whether one log shows the same tests passing and failing."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from buildloop.diagnosis.signs import reruns
 # Two runs of one or two tests may be two packages that happen to be as small; many are the same run again.
 MANY_RUNS, MANY_TESTS = 3, 4
 HINT = re.compile(
-    r"PASS|FAIL|[Pp]assed|[Ff]ailed|\bok\b|OK|failure|[✓✔√✘✗ℹ]|fail \d|[Tt]ests|RERUN|[Ff]lak|FLAKY|RETRY|exit|Exit|rc="
-    r"|Running |Doc-tests|platform |commands|^[+$>#\[]|^\W*(?i:test )?(?i:run|attempt|try|iteration|round|retry|repeat)"
+    r"PASS|FAIL|[Pp]assed|[Ff]ailed|\bok\b|OK|failure|[✓✔√✘✗ℹ]|fail \d|[Tt]ests|RERUN|[Ff]lak|FLAKY|RETRY"
+    r"|exit|Exit|rc="
+    r"|Running |Doc-tests|platform |commands|^[+$>#\[]|^\W*(?i:test )?(?i:run|attempt|try|iteration|round"
+    r"|retry|repeat)"
     r"|Entering directory|Attempt \d"
 )
 Outcome = dict[str, str]

@@ -7,17 +7,22 @@ from buildloop.diagnosis.signs.sign import install, missing
 SIGNS = (
     *missing(
         "python",
-        r"(?:ModuleNotFoundError: |ImportError: )?No module named ['\"]?(?P<subject>[\w.]+)",
-        r"(?:ModuleNotFoundError|ImportError): (?:Unable to import|Missing optional dependency|Could not import) "
+        r"(?:ModuleNotFoundError: |ImportError: |\S*python[\w.]*: (?:Error while finding module "
+        r"specification for \S+ \()?)?No module named ['\"]?(?P<subject>[\w.]+)",
+        r"(?:ModuleNotFoundError|ImportError): (?:Unable to import|Missing optional dependency"
+        r"|Could not import) "
         r"['\"]?(?P<subject>[\w.]+)",
         r"Cannot find implementation or library stub for module named ['\"](?P<subject>[\w.]+)",
         r"(?:E0401: )?Unable to import '(?P<subject>[\w.]+)' \(import-error\)",
         r"Import \"(?P<subject>[\w.]+)\" could not be resolved",
-        r"ImportError: cannot import name '[^']*' from (?:partially initialized module )?'(?P<subject>[\w.]+)'",
+        r"ImportError: cannot import name '[^']*' from (?:partially initialized module "
+        r")?'(?P<subject>[\w.]+)'",
     ),
     *install(
         "python",
         r"No matching distribution found for ",
+        r"(?:[\w.]*DistutilsError: )?Could not find suitable distribution for Requirement\.parse\(",
+        r"[\w.]*PluginValidationError: Plugin '[^']+' could not be loaded",
         r"Could not find a version that satisfies the requirement ",
         r"ResolutionImpossible",
         r"Cannot install .* because these package versions have conflicting dependencies",
@@ -40,17 +45,21 @@ SIGNS = (
         r"No interpreter found for ",
         r"The lockfile at `uv\.lock` needs to be updated",
         r"Unable to find lockfile at `uv\.lock`",
-        r"Failed to (?:download|fetch|build) [`:]",
+        r"Failed to (?:download|fetch|build)(?::| `)",
+        r"The currently activated Python version [\w.]+ is not supported by the project",
+        r"Current Python version \([\w.]+\) is not allowed by the project",
         r"Because .* depends on .*, version solving failed",
         r"Because .* (?:doesn't match any versions|requires|depends on) .*\bversion solving failed",
         r"version solving failed\.",
         r"pyproject\.toml changed significantly since poetry\.lock was last generated",
         r"poetry\.lock is not up to date with pyproject\.toml",
-        r"The current project's (?:supported )?Python (?:requirement|version) \(?.*(?:is not compatible|not allowed)",
+        r"The current project's (?:supported )?Python (?:requirement|version) \(?.*(?:is not compatible"
+        r"|not allowed)",
         r"Unable to find installation candidates for ",
         r"(?:PackagesNotFoundError|ResolvePackageNotFound|UnsatisfiableError|LibMambaUnsatisfiableError):",
         r"could not find interpreter (?:for|matching) ",
-        r"(?:InterpreterNotFound|Skipped due to missing interpreter|skipped because could not find python interpreter)",
+        r"(?:InterpreterNotFound|Skipped due to missing interpreter"
+        r"|skipped because could not find python interpreter)",
         r"ERROR: InterpreterNotFound",
         r"(?:pkg_resources\.|importlib\.metadata\.)?(?:DistributionNotFound|PackageNotFoundError): ",
         r"(?:pkg_resources\.)?(?:Contextual)?VersionConflict: \(",
@@ -63,8 +72,10 @@ SIGNS = (
         r"OSError: (?:cannot load library|no library called) ",
         r"pydantic\.errors\.PydanticImportError: ",
         r"async def functions are not natively supported",
-        r"pytest: error: unrecognized arguments: --(?:cov|timeout|asyncio-mode|reruns|forked|dist|numprocesses|benchmark)",
-        r"unrecognized arguments: .*--(?:cov|timeout|asyncio-mode|reruns|forked|dist|numprocesses|benchmark|ds|snapshot)",
+        r"pytest: error: unrecognized arguments: --(?:cov|timeout|asyncio-mode|reruns|forked|dist"
+        r"|numprocesses|benchmark)",
+        r"unrecognized arguments: .*--(?:cov|timeout|asyncio-mode|reruns|forked|dist|numprocesses"
+        r"|benchmark|ds|snapshot)",
         r"Missing required plugins: ",
         r"(?:[\w.]+\.)?ImproperlyConfigured: Error loading (?:psycopg2?|MySQLdb|cx_Oracle|oracledb)\b",
     ),

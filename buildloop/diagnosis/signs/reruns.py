@@ -23,14 +23,19 @@ STATED_FLAKY = _table(
 )
 # One line per test and outcome, under a name that is unique within its scope.
 TEST_OUTCOMES = _table(
-    r"(?P<test>\S+::\S.*?) (?:(?P<pass>PASSED|XPASS)|(?P<fail>FAILED|ERROR|RERUN))(?: +\[ *\d+%\])?$",  # pytest -v
-    r"(?:\[gw\d+\] )(?:\[ *\d+%\] )?(?:(?P<pass>PASSED)|(?P<fail>FAILED|ERROR|RERUN)) (?P<test>\S+::\S.*?) *$",  # xdist
+    r"(?P<test>\S+::\S.*?) (?:(?P<pass>PASSED|XPASS)|(?P<fail>FAILED|ERROR"
+    r"|RERUN))(?: +\[ *\d+%\])?$",  # pytest -v
+    r"(?:\[gw\d+\] )(?:\[ *\d+%\] )?(?:(?P<pass>PASSED)|(?P<fail>FAILED|ERROR"
+    r"|RERUN)) (?P<test>\S+::\S.*?) *$",  # xdist
     r"test (?P<test>\S+(?: - should panic)?) \.\.\. (?:(?P<pass>ok)|(?P<fail>FAILED))$",  # cargo
     r"(?P<test>\w+ \([\w.]+\)) \.\.\. (?:(?P<pass>ok)|(?P<fail>FAIL|ERROR))$",  # unittest -v
-    r"\s*(?:\d+/\d+ )?Test +#(?P<test>\d+: \S+) [ .]*(?:(?P<pass>Passed)|\*\*\*(?P<fail>Failed|Exception|Timeout))",  # ctest
+    r"\s*(?:\d+/\d+ )?Test +#(?P<test>\d+: \S+) [ .]*(?:(?P<pass>Passed)|\*\*\*(?P<fail>Failed|Exception"
+    r"|Timeout))",  # ctest
     r"(?P<test>[\w.$]+ > .+?) (?:(?P<pass>PASSED)|(?P<fail>FAILED))$",  # gradle
-    r"\s*(?:(?P<pass>[✓✔])|(?P<fail>[✘✗]))\s+\d+ (?P<test>.*?\S+:\d+:\d+ › .*?)(?: \(retry #\d+\))?(?: \([\d.]+m?s\))?$",
-    r"\s*(?:TRY \d+ )?(?:(?P<pass>PASS)|(?P<fail>FAIL)) \[ *[\d.]+s\](?: \([^)]*\))? +(?P<test>\S+ \S+)",  # nextest
+    r"\s*(?:(?P<pass>[✓✔])|(?P<fail>[✘✗]))\s+\d+ (?P<test>.*?\S+:\d+:\d+ › .*?)(?: \(retry #\d+\))?(?: "
+    r"\([\d.]+m?s\))?$",
+    r"\s*(?:TRY \d+ )?(?:(?P<pass>PASS)|(?P<fail>FAIL)) \[ *[\d.]+s\](?: \([^)]*\))? +(?P<test>\S+ "
+    r"\S+)",  # nextest
     r"\s*Test Case '(?P<test>-?\[?[\w. ]+\]?)' (?:(?P<pass>passed)|(?P<fail>failed)) \(",  # xctest
     r"\s*(?:(?P<pass>Passed)|(?P<fail>Failed)) (?P<test>[\w.]+\.\w+(?:\(.*\))?) \[[^\]]*m?s\]$",  # dotnet
     r"\s*\[ +(?:(?P<pass>OK)|(?P<fail>FAILED)) +\] (?P<test>\w\S*\.\S+)(?:,.*)? \(\d+ ms\)$",  # googletest
@@ -61,29 +66,34 @@ SCOPES = _table(
 )
 # A line that only counts runs: `=== run 3`, `attempt 2 of 5`.
 SEPARATOR = re.compile(
-    r"\W*(?:test )?(?:run|attempt|try|iteration|round|retry|repeat|repetition)\s*#?:?\s*\d+\b(?:\s*(?:of|/)\s*\d+)?"
+    r"\W*(?:test )?(?:run|attempt|try|iteration|round|retry|repeat|repetition)\s*#?:?\s*\d+\b(?:\s*(?:of"
+    r"|/)\s*\d+)?"
     r"\W*(?:\([\w ,.-]{0,40}\))?\W*$",
     re.I,
 )
 EXIT = re.compile(r"\W*(?:exit(?:ed)?(?: with)?(?: (?:code|status))?|rc|status)[ :=]+(?P<code>\d+)\W*$", re.I)
 # How each runner sums up a run.
 RUN_SUMMARIES = _table(
-    r"=*\s*(?:(?P<fail>\d+ (?:failed|errors?)\b.*)|(?P<pass>\d+ passed\b(?!.*(?:failed|error)).*)) in [\d.]+s\b.*$",  # pytest
+    r"=*\s*(?:(?P<fail>\d+ (?:failed|errors?)\b.*)|(?P<pass>\d+ passed\b(?!.*(?:failed"
+    r"|error)).*)) in [\d.]+s\b.*$",  # pytest
     r"(?:(?P<pass>OK)|(?P<fail>FAILED))(?: \((?:failures|errors|skipped|expected).*\))?$",  # unittest
     r"test result: (?:(?P<pass>ok)|(?P<fail>FAILED))\. \d+ passed; \d+ failed",  # cargo
     r"Tests: +(?:(?P<fail>\d+ failed, .*)|(?P<pass>(?:\d+ \w+, )*\d+ passed, \d+ total))",  # jest
     r"\s*Tests +(?:(?P<fail>\d+ failed\b.*)|(?P<pass>\d+ passed.*)) \(\d+\)",  # vitest
     r"\d+ examples?, (?:(?P<pass>0 failures)|(?P<fail>\d+ failures?))",  # rspec
-    r"\d+ (?:runs|tests), \d+ assertions, (?:(?P<pass>0 failures, 0 errors)|(?P<fail>\d+ failures, \d+ errors))",  # minitest
+    r"\d+ (?:runs|tests), \d+ assertions, (?:(?P<pass>0 failures, 0 errors)"
+    r"|(?P<fail>\d+ failures, \d+ errors))",  # minitest
     r"[#ℹ] fail (?:(?P<pass>0)|(?P<fail>\d+))$",  # node:test
     r"Result: (?:(?P<pass>PASS)|(?P<fail>FAIL))$",  # prove
     r"(?:(?P<pass>OK) \(\d+ tests?|(?P<fail>Tests): \d+, Assertions: \d+, (?:Errors|Failures))",  # phpunit
     r"\d+% tests passed, (?:(?P<pass>0)|(?P<fail>\d+)) tests failed out of \d+",  # ctest
-    r"(?:\[\w+\]\s*)?Tests run: \d+, +(?:(?P<pass>Failures: 0, +Errors: 0)|(?P<fail>Failures: \d+, +Errors: \d+))(?:, +Skipped: \d+)?$",
+    r"(?:\[\w+\]\s*)?Tests run: \d+, +(?:(?P<pass>Failures: 0, +Errors: 0)"
+    r"|(?P<fail>Failures: \d+, +Errors: \d+))(?:, +Skipped: \d+)?$",
     r"\s*(?:(?P<pass>Passed)|(?P<fail>Failed))!\s+- Failed: +\d+, Passed: +\d+",  # dotnet
 )
 TOTAL_BEFORE = re.compile(r"(?:Ran|[#ℹ] tests|Files=\d+, Tests=) ?(?P<total>\d+)\b")
 TOTAL_WITHIN = re.compile(
-    r"(\d+) total|out of (\d+)|Total: +(\d+)|\((\d+)\)$|^(\d+) (?:examples?|runs|tests)\b|(?:OK \(|Tests: |Tests run: )(\d+)"
+    r"(\d+) total|out of (\d+)|Total: +(\d+)|\((\d+)\)$|^(\d+) (?:examples?|runs|tests)\b|(?:OK \(|Tests: "
+    r"|Tests run: )(\d+)"
 )
 COUNTED = re.compile(r"(\d+) (?:passed|failed|errors?)\b")

@@ -7,26 +7,44 @@ from buildloop.diagnosis.signs.sign import install, missing
 SIGNS = (
     *missing(
         "command",
-        r"(?:\S*\b(?:ba|z|da|a|k)?sh(?:\.exe)?: )?(?:\S+: )?(?:line \d+: |\d+: )?(?:command not found: )(?P<subject>\S+)",
+        r"(?:\S*\b(?:ba|z|da|a|k)?sh(?:\.exe)?: )?(?:\S+: )?(?:line \d+: "
+        r"|\d+: )?(?:command not found: )(?P<subject>\S+)",
         r"(?:\S+: )?(?:line \d+: |\d+: )?(?P<subject>[^\s:]+): (?:command )?not found$",
         r"(?:\S+: )?(?:line \d+: )?(?:exec: )?(?P<subject>[^\s:]+): (?:command )?not found$",
         r"make(?:\[\d+\])?: (?P<subject>[^\s:]+): No such file or directory",
         r"(?:\S*/)?env: [‘'\"]?(?P<subject>[^\s’'\":]+)[’'\"]?: No such file or directory",
         r".*\bexec: \"(?P<subject>[^\"]+)\": executable file not found in \$?%?PATH",
         r"(?:Error: )?spawn (?P<subject>\S+) ENOENT",
-        r"(?:FileNotFoundError|NotADirectoryError|PermissionError): \[(?:Errno 2|WinError 2)\] [^:]+: '(?P<subject>[\w.+-]+)'$",
+        r"(?:FileNotFoundError|NotADirectoryError|PermissionError): \[(?:Errno 2"
+        r"|WinError 2)\] [^:]+: '(?P<subject>[\w.+-]+)'$",
         r"(?:Errno::ENOENT: )?No such file or directory - (?P<subject>[\w.+-]+)$",
-        r"'?(?P<subject>[^\s']+)'? is not recognized as (?:an internal or external command|the name of a cmdlet)",
+        r".*: (?P<subject>/usr/\S+|/bin/\S+): bad interpreter: No such file or directory",
+        r".*\bNo such file or directory:? .*['\"](?P<subject>/usr/(?:lib|share|include|bin"
+        r"|local)/[^'\"]+)['\"]",
+        r"'?(?P<subject>[^\s']+)'? is not recognized as (?:an internal or external command"
+        r"|the name of a cmdlet)",
         r"(?:Cannot run program|error=2, .*program) \"(?P<subject>[^\"]+)\"",
-        r"(?:The program|Command|command) '(?P<subject>[\w.+-]+)' (?:not found|is currently not installed|could not be found)",
+        r"(?:The program|Command|command) '(?P<subject>[\w.+-]+)' (?:not found|is currently not installed"
+        r"|could not be found)",
         r"(?P<subject>protoc-gen-\w+): program not found or is not executable",
         r"(?:\w+: )?Could not find ['\"](?P<subject>/usr/(?:local/)?(?:lib|share)/[^'\"]+)['\"]",
     ),
     *install(
         "system",
-        r"E: (?:Unable to locate package|Package '[^']+' has no installation candidate|Failed to fetch|Unable to (?:fetch|correct)"
-        r"|Version '[^']+' for '[^']+' was not found|The repository '.*' (?:does not have|is not signed)|Couldn't find any package)",
+        r"E: (?:Unable to locate package|Package '[^']+' has no installation candidate|Failed to fetch"
+        r"|Unable to (?:fetch|correct)"
+        r"|Version '[^']+' for '[^']+' was not found|The repository '.*' (?:does not have|is not signed)"
+        r"|Couldn't find any package)",
         r"The following packages have unmet dependencies",
+        r"The command \"(?:eval )?(?:sudo )?(?:npm|yarn|pnpm|bundle|gem|composer|apt-get|apt|brew|conda"
+        r"|pip3?|cpanm?) .*\" failed and exited with",
+        r"The command \"(?:eval )?(?:sudo )?(?:npm|yarn|pnpm|bundle|gem|composer|apt-get|apt|brew|conda"
+        r"|pip3?|cpanm?) .*\" failed 3 times",
+        r"curl: \((?:6|7|22|28|35|56|60)\) ",
+        r"wget: unable to resolve host address ",
+        r"fatal: (?:unable to access 'https?://|repository '[^']+' not found"
+        r"|Could not read from remote repository)",
+        r".*toomanyrequests: You have reached your ",
         r"(?:Package|No package) '?[\w.+-]+'? (?:available|is not available, but is referred to)",
         r"No package \S+ available",
         r"(?:Error: )?Unable to find a match: ",
@@ -35,7 +53,8 @@ SIGNS = (
         r"(?:Error: )?No (?:available formula|formulae? found|such keg)\b",
         r"error: target not found: ",
         r"xcrun: error: (?:invalid active developer path|unable to find utility)",
-        r"(?:Error response from daemon: )?(?:pull access denied for|manifest for \S+ not found|manifest unknown)",
+        r"(?:Error response from daemon: )?(?:pull access denied for|manifest for \S+ not found"
+        r"|manifest unknown)",
         r"(?:Error response from daemon: )?Get \"https://registry",
         r"(?:ERROR: )?failed to solve: .*(?:failed to resolve source metadata|not found|pull access denied)",
         r"(?:ERROR: )?Cannot connect to the Docker daemon at ",
@@ -52,7 +71,8 @@ SIGNS = (
         r"(?:Error: )?Unable to resolve action `",
         r"\[.*\] ?pre-commit .*not found",
         r"cannot open shared object file: No such file or directory",
-        r"(?:selenium\.common\.exceptions\.)?(?:SessionNotCreatedException|session not created): .*(?:only supports|cannot find)",
+        r"(?:selenium\.common\.exceptions\.)?(?:SessionNotCreatedException"
+        r"|session not created): .*(?:only supports|cannot find)",
         r"(?:.*\.)?NoSuchDriverException: ",
     ),
 )

@@ -17,17 +17,21 @@ SPOKEN: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         (
             "claude",
             "ContextOverflow",
-            r"(?:API Error: .*)?(?:Prompt is too long|prompt is too long|Request too large|Context limit reached|input length and `max_tokens` exceed|Conversation too long)",
+            r"(?:API Error: .*)?(?:Prompt is too long|prompt is too long|Request too large"
+            r"|Context limit reached|input length and `max_tokens` exceed|Conversation too long)",
         ),
         (
             "claude",
             "AgentLimit",
-            r"(?:Claude (?:AI )?usage limit reached|You've (?:hit|reached) your .*limit|5-hour limit reached|Error: Reached max turns|Credit balance is too low|Your credit balance is too low)",
+            r"(?:Claude (?:AI )?usage limit reached|You've (?:hit|reached) your .*limit"
+            r"|5-hour limit reached|Error: Reached max turns|Credit balance is too low"
+            r"|Your credit balance is too low)",
         ),
         (
             "claude",
             "AgentAuth",
-            r"(?:Invalid API key|Please run /login|OAuth token (?:has expired|revoked)|Failed to authenticate)",
+            r"(?:Invalid API key|Please run /login|OAuth token (?:has expired|revoked)"
+            r"|Failed to authenticate)",
         ),
         ("claude", "AgentError", r"(?:API Error(?: \(|: ?\d|:)|Execution error$)"),
         ("aider", "ContextOverflow", r"Model \S+ has hit a token limit!"),
@@ -41,17 +45,24 @@ SPOKEN: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         (
             "gemini",
             "AgentError",
-            r"(?:Error when talking to Gemini API|\[API Error: |Error: (?:Quota exceeded|Please set an Auth method)|Please set an Auth method|An unexpected critical error occurred:)",
+            r"(?:Error when talking to Gemini API|\[API Error: |Error: (?:Quota exceeded"
+            r"|Please set an Auth method)|Please set an Auth method|An unexpected critical error occurred:)",
         ),
         ("gemini", "AgentLoop", r"(?:A potential loop was detected|Loop detected, stopping)"),
     )
 )
 OVERFLOW = re.compile(
-    r"context[_ ](?:length|window|size)|too long|token (?:count|limit)|maximum (?:context|number of tokens)|too many tokens|exceeds? (?:the )?(?:available )?context|ran out of room|too large \(max",
+    r"context[_ ](?:length|window|size)|too long|token (?:count|limit)|maximum (?:context|number of tokens)"
+    r"|too many tokens|exceeds? (?:the )?(?:available )?context|ran out of room|too large \(max",
     re.IGNORECASE,
 )
 LOOP = re.compile(r"loop detected|repetitive tool calls|potential loop", re.IGNORECASE)
+LIMIT = re.compile(
+    r"error_max_turns|\bquota\b|rate.?limit|\b429\b|usage limit|credit balance|overloaded", re.IGNORECASE
+)
 CHATTER = re.compile(r"Model metadata for|Reconnecting\.\.\.")
+
+KINDS = (("AgentLoop", LOOP), ("ContextOverflow", OVERFLOW), ("AgentLimit", LIMIT))
 
 
 def parse(lines: Lines) -> ToolReport:
@@ -94,11 +105,8 @@ def _message(line: str) -> str:
 
 
 def _kind(text: str) -> str:
-    if LOOP.search(text):
-        return "AgentLoop"
-    if "error_max_turns" in text:
-        return "AgentLimit"
-    return "ContextOverflow" if OVERFLOW.search(text[:3000]) else "AgentError"
+    shown = text[:3000]
+    return next((kind for kind, sign in KINDS if sign.search(shown)), "AgentError")
 
 
 def _spoken(lines: Lines, index: int, codex: bool) -> Finding | None:

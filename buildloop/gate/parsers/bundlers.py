@@ -11,15 +11,19 @@ from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, unique
 
 WEBPACK = re.compile(r"ERROR in (?P<file>\S+?)(?: (?P<line>\d+):\d+(?:-\d+)?)?$")
 SAID = re.compile(
-    r"\s*(?P<message>(?:Module (?:not found|parse failed|build failed|Error)|Error: |SyntaxError: |TypeError: |.*\bTS\d+: ).*)"
+    r"\s*(?P<message>(?:Module (?:not found|parse failed|build failed|Error)|Error: |SyntaxError: "
+    r"|TypeError: |.*\bTS\d+: ).*)"
 )
 ESBUILD = re.compile(r"\s*(?:✘|X|>|error:)\s*(?:\[ERROR\] |error: )?(?P<message>\S.*)$")
 PLACE = re.compile(
     r"\s*(?:file: |at |╭─\[ ?|╷|│ |\| )?(?P<file>(?:/|\./|\.\./)?[\w@./+-]+\.\w{1,6}):(?P<line>\d+):\d+"
 )
 VITE = re.compile(
-    r"(?:error during build:|\[vite\]:? .*|\[plugin:? ?\S+\] .*|✗ Build failed.*|Build failed with \d+ errors?:|x Build failed.*|RollupError: .*|Failed to compile\.?.*)$"
+    r"(?:error during build:|\[vite\]:? .*|\[plugin:? ?\S+\] .*|✗ Build failed.*"
+    r"|Build failed with \d+ errors?:|x Build failed.*|RollupError: .*|Failed to compile\.?.*)$"
 )
+HEADING = re.compile(r"(?:error during build:|[✗x] Build failed|Build failed with|Failed to compile)")
+STACK = re.compile(r"\s+at ")
 NEXT = re.compile(r"(?P<file>\./\S+\.\w+)(?::(?P<line>\d+):\d+)?$")
 
 
@@ -71,16 +75,16 @@ def _vite(lines: Lines) -> Iterator[Sighting]:
     for index, line in enumerate(lines):
         if not VITE.match(line):
             continue
-        block = lines[index : index + 12]
-        said = [text for text in block[1:] if text.strip() and not text.lstrip().startswith("at ")]
+        block = [text for text in lines[index : index + 14] if text.strip() and not STACK.match(text)]
+        said = [text for text in block if not HEADING.match(text)] or [line]
         place = next((m for text in block if (m := PLACE.match(text) or NEXT.match(text))), None)
         finding = Finding(
-            message=(said or [line])[0].strip(),
+            message=said[0].strip(),
             tool="vite",
             file=tidy(place["file"]) if place else None,
             line=int(place["line"][:9]) if place and place["line"] else None,
             type="bundle",
-            lines=unique([*said[:1], line, *said[1:5]]),
+            lines=unique([said[0], line, *said[1:5]]),
         )
-        yield Sighting(finding, index, index + 1 + min(2, len(said)))
+        yield Sighting(finding, index, index + 1 + lines[index:].index(said[0]))
         return

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding, TestCounts
+from buildloop.gate.parsers.frames import is_foreign
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
 
 PANIC = re.compile(r"\s*thread '(?P<thread>[^']*)'(?: \(\d+\))? panicked at (?P<rest>.*)$")
@@ -14,7 +15,8 @@ MESSAGE_FIRST = re.compile(r"'(?P<message>.*)', (?P<file>[^:']+):(?P<line>\d+):\
 RESULT = re.compile(r"\s*test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored")
 FAILED = re.compile(r"\s*test (?P<test>\S+)(?: - .*)? \.\.\. FAILED$")
 NEXTEST = re.compile(
-    r"\s+(?:FAIL|TIMEOUT|SIG\w+|ABORT|LEAK-FAIL|TRY \d+ FAIL) \[ *[><]?[\d.]+s\](?: \([ \d/]+\))? (?P<test>\S+(?: \S+)?)$"
+    r"\s+(?:FAIL|TIMEOUT|SIG\w+|ABORT|LEAK-FAIL|TRY \d+ FAIL) \[ *[><]?[\d.]+s\](?: \([ \d/]+\))? "
+    r"(?P<test>\S+(?: \S+)?)$"
 )
 NEXTEST_SUMMARY = re.compile(
     r"\s+Summary \[ *[\d.]+s\] +(?P<run>\d+)(?:/\d+)? tests? run: (?P<passed>\d+) passed(?P<rest>.*)"
@@ -23,7 +25,8 @@ STDOUT = re.compile(r"\s*---- (?P<test>\S+)(?: - .*)? stdout ----")
 DETAIL = re.compile(r"\s*(?:left|right|Error|cause|expected|actual)\b[^:]*:")
 STACK = re.compile(r"thread '(?P<thread>[^']*)'(?: \(\d+\))? has overflowed its stack")
 SIGNAL = re.compile(
-    r"\s*(?:error: test failed|process didn't exit successfully|Caused by:).*\(signal: (?P<signal>\d+), (?P<name>[^)]*)\)"
+    r"\s*(?:error: test failed|process didn't exit successfully"
+    r"|Caused by:).*\(signal: (?P<signal>\d+), (?P<name>[^)]*)\)"
 )
 END = re.compile(r"\s*(?:note: |stack backtrace:|failures:|---- |test result|thread '|$)")
 
@@ -44,7 +47,7 @@ def parse(lines: Lines) -> ToolReport:
         and (m := FAILED.match(line) or NEXTEST.match(line))
         and not _told(m["test"], told)
     ]
-    return ToolReport((*panics, *silent), _counts(lines), unique([*failed, *nextest]))
+    return ToolReport((*panics, *silent), _counts(lines), unique(nextest or failed))
 
 
 def _told(test: str, told: set[str | None]) -> bool:
@@ -77,6 +80,7 @@ def _panics(lines: Lines) -> Iterator[Sighting]:
         said = list(lines[index + 1 : end])
         message = last["message"] if last else (said[0].strip() if said else line.strip())
         place = first or last
+        place = place if place and not is_foreign(place["file"]) else None
         facts = {
             k.strip(): v.strip() for text in said if DETAIL.match(text) for k, _, v in [text.partition(":")]
         }
@@ -92,7 +96,8 @@ def _panics(lines: Lines) -> Iterator[Sighting]:
             actual=facts.get("left"),
             lines=unique([*said[:1], line, *said[1:6]]),
         )
-        yield Sighting(finding, index, end)
+        echo = message.lower().startswith("some tests failed")
+        yield Sighting(finding, index, end, Rank.CASCADE if echo else Rank.CAUSE)
 
 
 def _overflows(lines: Lines) -> Iterator[Sighting]:
@@ -119,12 +124,13 @@ def _overflows(lines: Lines) -> Iterator[Sighting]:
 
 
 def _counts(lines: Lines) -> TestCounts | None:
-    found = []
+    """nextest runs every test in a process of its own, whose `test result` must not be counted again."""
+    plain, nextest = [], []
     for line in lines:
         if "test result: " in line and (match := RESULT.match(line)):
-            found.append(tally(int(match[1]), int(match[2]), int(match[3])))
-        elif " tests run: " in line and (match := NEXTEST_SUMMARY.match(line)):
+            plain.append(tally(int(match[1]), int(match[2]), int(match[3])))
+        elif " run: " in line and (match := NEXTEST_SUMMARY.match(line)):
             skipped = re.search(r"(\d+) skipped", match["rest"])
             run, passed = int(match["run"]), int(match["passed"])
-            found.append(tally(passed, run - passed, int(skipped[1]) if skipped else 0))
-    return added(found)
+            nextest.append(tally(passed, run - passed, int(skipped[1]) if skipped else 0))
+    return added(nextest or plain)

@@ -6,17 +6,25 @@ import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding, TestCounts
+from buildloop.gate.parsers.frames import Frame, innermost
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
 
 ERROR = re.compile(
-    r"CMake Error(?: \(dev\))?(?: at (?P<file>[^\s:]+):(?P<line>\d+)(?: \((?P<type>\w+)\))?)?:?\s?(?P<message>.*)$"
+    r"CMake Error(?: \(dev\))?(?: at (?P<file>[^\s:]+):(?P<line>\d+)(?: "
+    r"\((?P<type>\w+)\))?)?:?\s?(?P<message>.*)$"
 )
 CTEST = re.compile(
-    r"\s*\d*/?\d*\s*Test\s+#\d+: (?P<test>\S+) \.*\s*\*\*\*(?P<result>Failed|Timeout|Exception|Not Run|Skipped)(?P<detail>.*)$"
+    r"\s*\d*/?\d*\s*Test\s+#\d+: (?P<test>\S+) \.*\s*(?P<how>[A-Z][\w ]*)?\*\*\*(?P<result>Failed|Timeout"
+    r"|Exception|Not Run"
+    r"|Skipped)(?P<detail>.*)$"
 )
 NEXT = re.compile(r"\s+Start\s+\d+: |\s*\d+/\d+ Test +#|\d+% tests passed|\s*Test +#\d+: ")
 PLACED = re.compile(r"\s*(?P<file>[^\s:()]+\.\w+)[:(](?P<line>\d+)\)?:\s?(?P<message>.*)$")
 TALLY = re.compile(r"\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)")
+# The error itself, or one entry of the call stack below it: modules of cmake are no place of ours.
+CALL = re.compile(
+    r"(?:CMake Error(?: \(dev\))? at |\s+)(?P<file>[\w./+-]+\.(?:txt|cmake)):(?P<line>\d{1,8})\b"
+)
 LISTED = "The following tests FAILED:"
 MISSED = re.compile(r"No tests were found|CMake Generate step failed|CMake Error: ")
 
@@ -34,16 +42,19 @@ def _configure(lines: Lines) -> Iterator[Sighting]:
             continue
         end = index + 1
         while (
-            end < len(lines) and (not lines[end].strip() or lines[end].startswith("  ")) and end < index + 40
+            end < len(lines)
+            and (not lines[end].strip() or lines[end].startswith(("  ", "Call Stack")))
+            and end < index + 40
         ):
             end += 1
         said = [text for text in lines[index + 1 : end] if text.strip()]
         telling = _telling(said)
+        place = innermost([Frame(m["file"], int(m["line"])) for t in (line, *said) if (m := CALL.match(t))])
         finding = Finding(
             message=" ".join(text.strip() for text in telling[:3]) or error["message"] or line,
             tool="cmake",
-            file=error["file"],
-            line=int(error["line"][:9]) if error["line"] else None,
+            file=place.file if place else None,
+            line=place.line if place else None,
             type=error["type"],
             lines=unique([line, *telling[:5], *said[:6]]),
         )
@@ -69,7 +80,7 @@ def _tests(lines: Lines) -> Iterator[Sighting]:
             end += 1
         said = [text for text in lines[index + 1 : end] if text.strip()]
         placed = next((m for text in said if (m := PLACED.match(text))), None)
-        ended = (result["result"] + result["detail"]).split("  ")[0]
+        ended = result["how"] or (result["result"] + result["detail"]).split("  ")[0]
         finding = Finding(
             message=placed["message"] if placed else (said[0].strip() if said else ended),
             tool="ctest",

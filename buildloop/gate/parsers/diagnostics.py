@@ -13,11 +13,11 @@ MAX_FINDINGS = 200  # a compiler that prints thousands of errors has one cause
 
 
 def finding_of(found: re.Match[str], tool: str, lines: tuple[str, ...]) -> Finding:
-    """Named groups become fields: `file`, `line`, `type`, `message`, `expected`, `actual`; all but one optional."""
+    """The named groups become fields: file, line, type (or type2), message, expected, actual."""
     facts = found.groupdict()
-    file, line = facts.get("file"), facts.get("line")
+    file, line = facts.get("file"), facts.get("line") or facts.get("line2")
     return Finding(
-        message=(facts.get("message") or lines[0]).strip(),
+        message=(facts.get("message") or lines[min(1, len(lines) - 1)]).strip(),
         tool=tool,
         file=tidy(file) if file else None,
         line=int(line) if line and len(line) < 9 else None,
@@ -37,8 +37,8 @@ def read_diagnostics(
     follow_limit: int = 4,
     rank: Callable[[re.Match[str]], Rank] = lambda _: Rank.CAUSE,
 ) -> ToolReport:
-    """Every line that matches `pattern` from its start; the lines after it that match `follows` belong to it."""
-    sightings = []
+    """Every line that begins like `pattern`, with the lines after it that begin like `follows`."""
+    sightings: list[Sighting] = []
     index = 0
     while index < len(lines) and len(sightings) < MAX_FINDINGS:
         found = pattern.match(lines[index])

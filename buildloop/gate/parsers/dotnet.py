@@ -4,34 +4,46 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers.diagnostics import read_diagnostics
 from buildloop.gate.parsers.frames import Frame, innermost
-from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, tally, unique
+from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
 
 HEAD = re.compile(
-    r"\s*(?:\[xUnit\.net [\d:.]+\]\s+)?(?:Failed |X )?(?P<test>[\w.+`<>]+\.[\w.+`]+(?:\(.*\))?)(?: \[FAIL\]| \[[<> \d.,]+ ?(?:ms|s|m)\])$"
+    r"\s*(?:\[xUnit\.net [\d:.]+\]\s+)?(?:Failed |X )?(?P<test>[\w.+`<>]+\.[\w.+`]+(?:\(.*\))?)(?: \[FAIL\]"
+    r"| \[[<> \d.,]+ ?(?:ms|s|m)\])$"
 )
 FRAME = re.compile(
-    r"\s*(?:\[xUnit\.net [\d:.]+\]\s+)?(?:at .*? in )?(?P<file>(?:/|[A-Za-z]:\\)\S*?\.(?:cs|fs|vb))(?::line |\()(?P<line>\d+)"
+    r"\s*(?:\[xUnit\.net [\d:.]+\]\s+)?(?:at .*? in )?(?P<file>(?:/|[A-Za-z]:\\)\S*?\.(?:cs|fs"
+    r"|vb))(?::line |\()(?P<line>\d+)"
 )
 FACT = re.compile(r"\s*(?:\[xUnit\.net [\d:.]+\]\s+)?(?P<name>Expected|Actual|But was)\s*:\s*(?P<value>.*)$")
 LABEL = re.compile(r"\s*(?:Error Message:|Stack Trace:|Standard Output Messages:)\s*$")
 COMPILER = re.compile(
-    r"\s*(?:(?P<file>(?:[A-Za-z]:)?[^\s:(][^:(]*)\((?P<line>\d+)(?:,\d+){0,3}\)\s?: |(?:[^\s:]+ ?: )?)error (?P<type>(?:CS|FS|BC|NU|MSB|NETSDK|CA|IDE|SA|RZ)\w*\d+): (?P<message>.*?)(?: \[[^\]]*\])?$"
+    r"\s*(?:(?P<file>(?:[A-Za-z]:)?[^\s:(][^:(]*)\((?P<line>\d+)(?:,\d+){0,3}\)\s?: "
+    r"|(?:[^\s:]+ ?: )?)error (?P<type>(?:CS|FS|BC|NU|MSB|NETSDK|CA|IDE|SA"
+    r"|RZ)\w*\d+): (?P<message>.*?)(?: \[[^\]]*\])?$"
 )
 TALLY = re.compile(
-    r"(?:Failed|Passed)!\s+- Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+), Skipped:\s+(?P<skipped>\d+)"
+    r"(?:Failed|Passed)!\s+- Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+), "
+    r"Skipped:\s+(?P<skipped>\d+)"
 )
 END = re.compile(r"\s*(?:Failed|Passed|Skipped) \S+ \[|(?:Failed|Passed)!|Test Run |Total tests|\s*$")
 RAISED = re.compile(r"\s*(?P<type>(?:\w+\.)*\w+(?:Exception|Error))\s*: (?P<message>.*)")
 
 
 def parse(lines: Lines) -> ToolReport:
-    compiled = read_diagnostics(lines, "dotnet", COMPILER).sightings
+    compiled = [_nuget(s) for s in read_diagnostics(lines, "dotnet", COMPILER).sightings]
     tests = list(_tests(lines))
     return ToolReport((*compiled, *tests), _counts(lines), unique([s.finding.test or "" for s in tests]))
+
+
+def _nuget(sighting: Sighting) -> Sighting:
+    if not (sighting.finding.type or "").startswith("NU"):
+        return sighting
+    return replace(sighting, finding=replace(sighting.finding, tool="nuget", file=None))
 
 
 def _tests(lines: Lines) -> Iterator[Sighting]:
@@ -63,7 +75,7 @@ def _tests(lines: Lines) -> Iterator[Sighting]:
             actual=facts.get("Actual") or facts.get("But was"),
             lines=unique([*telling[:1], *(t for t in telling if FACT.match(t)), line, place, *telling[1:5]]),
         )
-        yield Sighting(finding, index, end)
+        yield Sighting(finding, index, end, Rank.CAUSE if block else Rank.HINT)
 
 
 def _counts(lines: Lines) -> TestCounts | None:

@@ -1,4 +1,4 @@
-"""ESLint and what prints like it (stylelint, standard, oxlint's stylish): a file, then `line:column  severity`."""
+"""ESLint and what prints like it (stylelint, yamllint): a file, then rows of `line:column  severity`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, uni
 
 FILE = re.compile(r"(?P<file>(?:[A-Za-z]:)?[\w@./\\+-]*\.\w{1,8})$")
 PROBLEM = re.compile(
-    r"\s+(?P<line>\d+):\d+\s+(?P<severity>error|warning|✖|⚠|×)\s+(?P<message>\S.*?)(?:\s{2,}(?P<rule>[\w@/-]+))?$"
+    r"\s+(?P<line>\d+):\d+\s+(?P<severity>error|warning|✖|⚠"
+    r"|×)\s+(?P<message>\S.*?)(?:\s{2,}(?P<rule>[\w@/-]+))?$"
 )
 UNIX = re.compile(
-    r"(?P<file>[^\s:]+):(?P<line>\d+):\d+: (?P<message>.*) \[(?P<severity>Error|Warning)(?:/(?P<rule>[\w@/-]+))?\]$"
+    r"(?P<file>[^\s:]+):(?P<line>\d+):\d+: (?P<message>.*) \[(?P<severity>Error"
+    r"|Warning)(?:/(?P<rule>[\w@/-]+))?\]$"
 )
 # A wrong name breaks the program, an unused one does not.
 GRAVE = re.compile(

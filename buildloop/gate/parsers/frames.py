@@ -17,7 +17,7 @@ class Frame(NamedTuple):
 
 FOREIGN = re.compile(
     r"""site-packages|dist-packages|node_modules|lib/python\d|\.pyenv/|/pyenv/|hostedtoolcache|<frozen|<string>|<stdin>
-    |^node:|^internal/|\(internal/|webpack/bootstrap|\.yarn/|/\.pnpm/|/\.npm/|bun:|ext:|deno:|https?://
+    |^node:|^internal/|\(internal/|webpack/bootstrap|\.yarn/|/\.pnpm/|/\.npm/|package:(?:test|flutter|matcher|stack_trace|async)|bun:|ext:|deno:|https?://
     |/rustc/|\.cargo/|/rustlib/|^library/(?:std|core|alloc|test)|/go/pkg/mod/|/go(?:-[\d.]+)?/src/|libexec/src|_testmain\.go
     |/goroot/|^(?:testing|runtime|reflect|sync|net/http)/|^testing\.go$|^asm_amd64\.s$
     |/gems/|/rubygems|/lib/ruby/|bin/(?:rspec|rake|bundle|ruby)$|<internal:|^vendor/|/vendor/(?!.*src/)|phar://
@@ -27,10 +27,14 @@ FOREIGN = re.compile(
     re.VERBOSE,
 )
 FOREIGN_PACKAGE = re.compile(
-    r"^(?:app//|platform//|java\.base/)?(?:java|javax|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy|clojure|akka|junit"
-    r"|org\.(?:junit|apache|gradle|codehaus|hamcrest|mockito|assertj|testng|springframework|hibernate|scalatest|scalactic"
-    r"|opentest4j|slf4j|eclipse|mockk|spockframework|jetbrains|jboss|objenesis)|com\.(?:google|intellij|fasterxml|zaxxer)"
-    r"|io\.(?:netty|mockk|kotest|micronaut|quarkus|vertx)|net\.bytebuddy|reactor|worksheet|munit|sbt|xsbt|System"
+    r"^(?:app//|platform//|java\.base/)?(?:java|javax|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy|clojure"
+    r"|akka|junit"
+    r"|org\.(?:junit|apache|gradle|codehaus|hamcrest|mockito|assertj|testng|springframework|hibernate"
+    r"|scalatest|scalactic"
+    r"|opentest4j|slf4j|eclipse|mockk|spockframework|jetbrains|jboss|objenesis)|com\.(?:google|intellij"
+    r"|fasterxml|zaxxer)"
+    r"|io\.(?:netty|mockk|kotest|micronaut|quarkus|vertx)|net\.bytebuddy|reactor|worksheet|munit|sbt|xsbt"
+    r"|System"
     r"|Microsoft|Xunit|NUnit|MSTest|FluentAssertions|Moq|Castle)\."
 )
 
@@ -44,13 +48,16 @@ def is_foreign_package(qualified: str) -> bool:
 
 
 def innermost(frames: Iterable[Frame]) -> Frame | None:
-    """The first frame of the project's own code, or simply the first; `frames` go from the error outwards."""
-    listed = list(frames)
-    return next((frame for frame in listed if not is_foreign(frame.file)), listed[0] if listed else None)
+    """The first frame of the project's own code; `frames` go from the error outwards.
+
+    None when there is none: a line of a library is no place to send anybody to.
+    """
+    return next((frame for frame in frames if not is_foreign(frame.file)), None)
+
+
+BUNDLED = re.compile(r"webpack(?:-internal)?://[^/]*/(?:\./)?")
 
 
 def tidy(file: str) -> str:
     """A path as a person would write it: no `file://`, no leading `./`."""
-    for prefix in ("file://", "./", "webpack-internal:///", "app//"):
-        file = file.removeprefix(prefix)
-    return file
+    return BUNDLED.sub("", file, count=1).removeprefix("file://").removeprefix("app//").removeprefix("./")

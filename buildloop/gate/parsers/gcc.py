@@ -3,31 +3,60 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.diagnostics import read_diagnostics
+from buildloop.gate.parsers.frames import is_foreign
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
 
 DIAGNOSTIC = re.compile(
-    r"\s*(?:e: |\[error\] |\[ERROR\] )?(?P<file>(?:[A-Za-z]:)?[^\s:*][^:*]*\.\w{1,8}):(?P<line>\d+):(?:\d+:)? "
-    r"(?:internal compiler |fatal |Fatal )?[eE]rror: (?P<message>.*?)(?: \[(?P<type>-W[\w=+-]+)\])?$"
+    r"\s*(?:e: |\[error\] |\[ERROR\] )?(?P<file>(?:[A-Za-z]:)?[^\s:*][^:*]*\.\w{1,8}):(?P<line>\d+):(?:\d+"
+    r":)? "
+    r"(?:internal compiler |fatal |Fatal )?[eE]rror:(?: \[[A-Z]+-\d+\])?(?:\s+(?P<message>.*?))?(?: "
+    r"\[(?P<type>-W[\w=+-]+)\])?$"
 )
 MSVC = re.compile(
-    r"\s*(?P<file>[^\s(][^(]*)\((?P<line>\d+)(?:,\d+)?\)\s?: (?:fatal )?error (?P<type>[A-Z]+\d+): (?P<message>.*)"
+    r"\s*(?P<file>[^\s(][^(]*)\((?P<line>\d+)(?:,\d+)?\)\s?: (?:fatal )?error (?P<type>[A-Z]+\d+): "
+    r"(?P<message>.*)"
 )
 LINKER = re.compile(
-    r"(?:(?:/\S*/)?(?:ld|lld|ld\.lld|ld\.gold|collect2|clang|clang\+\+|rust-lld)(?:-\d+)?(?:\.exe)?: (?:error: )?(?!warning)(?P<message>\S.*)"
+    r"(?:(?:/\S*/)?(?:ld|lld|ld\.lld|ld\.gold|collect2|clang|clang\+\+"
+    r"|rust-lld)(?:-\d+)?(?:\.exe)?: (?:error: )?(?!warning)(?P<message>\S.*)"
     r"|(?P<file>\S+):(?:\(\.\w+\S*\)|(?P<line>\d+)): (?:multiple definition|undefined reference).*"
     r"|Undefined symbols for architecture.*|  \"\S+\", referenced from:)"
 )
 LINK_CONSEQUENCE = re.compile(r"(?:collect2|clang(?:\+\+)?): error: (?:ld returned|linker command failed)")
-FOLLOW = re.compile(r"\s+\d* \||\s+(?:symbol|location|required|found|reason|note)\b|\s*\^")
+FOLLOW = re.compile(r"\s+\d* \||\s+(?:symbol|location|required|found|reason|note)\b|\s*\^|\s+•")
+
+USER = re.compile(
+    r"(?P<file>[\w./+-]+\.\w{1,5}):(?P<line>\d+)(?::\d+)?(?::\s+(?:required|instantiated) from|[:,]$)"
+)
 
 
 def parse(lines: Lines) -> ToolReport:
-    compiled = read_diagnostics(lines, "gcc", DIAGNOSTIC, follows=FOLLOW, follow_limit=2).sightings
+    found = read_diagnostics(lines, "gcc", DIAGNOSTIC, follows=FOLLOW, follow_limit=2).sightings
+    compiled = tuple(_instantiated(lines, sighting) for sighting in found)
     microsoft = read_diagnostics(lines, "msvc", MSVC).sightings
     return ToolReport((*compiled, *microsoft, *_linked(lines)))
+
+
+def _instantiated(lines: Lines, sighting: Sighting) -> Sighting:
+    """An error inside a library's template or header was caused where the project uses it."""
+    finding = sighting.finding
+    if not finding.file or not is_foreign(finding.file):
+        return sighting
+    for text in reversed(lines[max(0, sighting.at - 12) : sighting.at]):
+        user = USER.search(text)
+        if user and not is_foreign(user["file"]):
+            own = replace(
+                finding,
+                file=user["file"],
+                line=int(user["line"][:9]),
+                lines=(*finding.lines[:1], text, *finding.lines[1:]),
+            )
+            return replace(sighting, finding=own)
+    return sighting
 
 
 def _linked(lines: Lines) -> list[Sighting]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding
-from buildloop.gate.parsers.frames import Frame, is_foreign, tidy
+from buildloop.gate.parsers.anywhere import place_near, shows_source
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, unique
 
 MARK = r"[\s✖✗✘×❌⨯!*>│|·•╭╰─▶█#\[\]()=-]*"
@@ -14,95 +13,104 @@ STAMP = r"(?:\[?[\d:.,TZ/ +-]{5,40}\]?\s+)?"
 SEVERITY = (
     r"(?:fatal(?: error)?|error|err!|panic|critical|severe|exception|uncaught exception|failure|failed|fail)"
 )
-STATED = re.compile(
-    rf"{MARK}{STAMP}(?:\[?[\w./@-]{{1,40}}\]?[:>]?\s+)?\[?(?i:{SEVERITY})\]?(?:\s?[\[(][\w/-]+[\])])?\s*[:!\]|-]+\s*(?P<message>\S.*)$"
+# Strong signs, in the order in which they are asked for: a place, a type, a severity.
+STATED: tuple[re.Pattern[str], ...] = (
+    re.compile(
+        r"\s*(?P<file>(?:[A-Za-z]:)?[\w@./\\+-]+\.\w{1,8})[:(](?P<line>\d+)(?:[:,] ?\d+)?\)?:?\s+"
+        r"\[?(?i:error|fatal|failure)\]?:?\s*(?P<message>\S.*)$"
+    ),
+    re.compile(
+        r"\s*(?:\w+: )?(?P<type>(?:[A-Za-z_][\w$]*[.:\\]{1,2})*[A-Z]\w*(?:Error|Exception|Failure"
+        r"|Fault))(?: \[\w+\])?: (?P<message>\S.*)$"
+    ),
+    re.compile(
+        rf"{MARK}{STAMP}(?:\[?[\w./@-]{{1,40}}\]?[:>]?\s+)?\[?(?i:{SEVERITY})\]?(?:\s?[\[(][\w/-]+[\])])?"
+        rf"\s*[:!\]|-]+\s*(?P<message>\S.*)$"
+    ),
+    re.compile(
+        rf"{MARK}{STAMP}(?:FATAL|ERROR|CRITICAL|SEVERE|FAILED|FAIL|FAILURE|Error|Fatal)\s+(?P<message>\S.*)$"
+    ),
+    re.compile(r"[^A-Z]{0,20}\S{0,100}[\s\]|:-](?:ERROR|FATAL|CRITICAL|SEVERE)[\s:\]|-]+(?P<message>\S.*)$"),
 )
-SHOUTED = re.compile(
-    rf"{MARK}{STAMP}(?:FATAL|ERROR|CRITICAL|SEVERE|FAILED|FAIL|FAILURE|Error|Fatal)\s+(?P<message>\S.*)$"
+# Weak ones: a cross, a complaint, a bare place with something said about it.
+WEAK: tuple[re.Pattern[str], ...] = (
+    re.compile(r"\s*[✖✗✘×❌⨯]\s+(?P<message>\S.*)$"),
+    re.compile(
+        rf"{MARK}(?:\S{{1,40}}:? )?(?P<message>(?:[Cc]ould not|[Cc]annot|[Cc]an't|[Cc]ouldn't|[Uu]nable to"
+        rf"|[Ff]ailed to|[Nn]ot able to|[Ii]nvalid|[Uu]nknown (?:option|command|argument|field)"
+        rf"|[Uu]nrecognized|[Mm]issing|[Nn]o tests?|[Uu]nexpected|[Pp]ermission denied|[Aa]ccess denied"
+        rf"|[Cc]onnection refused|[Uu]ndefined)\b.*)$"
+    ),
+    re.compile(
+        r"(?P<file>[\w@./\\+-]+\.[A-Za-z]\w{0,7}):(?P<line>\d+)(?::\d+)?:\s?(?!\d)(?P<message>[^\s:].{3,})$"
+    ),
 )
-RAISED = re.compile(
-    r"\s*(?:\w+: )?(?P<type>(?:[A-Za-z_][\w$]*[.:\\]{1,2})*[A-Z]\w*(?:Error|Exception|Failure|Fault))(?: \[\w+\])?: (?P<message>\S.*)$"
-)
-PLACED = re.compile(
-    r"\s*(?P<file>(?:[A-Za-z]:)?[\w@./\\+-]+\.\w{1,8}):(?P<line>\d+)(?::\d+)?:?\s+(?:\[?(?i:error|fatal|failure)\]?:?\s*)(?P<message>\S.*)$"
-)
-HELPLESS = re.compile(
-    rf"{MARK}(?:\S{{1,40}}: )?(?P<message>(?:[Cc]ould not|[Cc]annot|[Cc]an't|[Uu]nable to|[Ff]ailed to|[Nn]ot able to|[Ii]nvalid|[Uu]nknown (?:option|command|argument|field)|[Uu]nrecognized|[Mm]issing|[Nn]o tests?|[Uu]nexpected|[Pp]ermission denied|[Aa]ccess denied|[Cc]onnection refused|[Uu]ndefined)\b.*)$"
-)
-CROSSED = re.compile(r"\s*[✖✗✘×❌⨯]\s+(?P<message>\S.*)$")
+TYPED = STATED[1]
 
 # The end of the story, not its beginning.
 ECHO = re.compile(
-    r"(?i:.*(?:exited? with (?:code|status|error|\d)|exit (?:code|status):? \d|returned (?:a )?non-zero|non-zero exit|command failed|build failed|tests? failed$|failed with exit|"
-    r"process completed with|completed with errors|exiting with|aborting|error: test failed|failed! see above|some (?:checks|tests) failed|did not complete successfully|job failed|errors? generated|"
-    r"\d+ errors?(?: and| ,|,|\.|$)|found \d+ errors?|\d+ (?:failed|failing|failures?)\b|there (?:were|are) \d* ?(?:test )?(?:failures|errors|failing)))"
+    r"(?i:.*(?:exited? with (?:code|status|error|\d)|exit (?:code|status):? \d|returned (?:a )?non-zero"
+    r"|non-zero exit|command failed|build failed|tests? failed$|failed with exit|process completed with"
+    r"|completed with errors|exiting with|aborting|error: test failed|failed! see above"
+    r"|some (?:checks|tests) failed|did not complete successfully|job failed|errors? generated"
+    r"|commands failed$|marked build as failure|^FAILED \((?:failures|errors)="
+    r"|\d+ errors?(?: and| ,|,|\.|$)|found \d+ errors?|\d+ (?:failed|failing|failures?)\b|errors? found$"
+    r"|compilation failed|failed tests:|tests unsuccessful"
+    r"|there (?:were|are) \d* ?(?:test )?(?:failures|errors|failing)))"
 )
 HARMLESS = re.compile(
-    r"(?i:.*(?:\b0 (?:errors?|failures?|failed|failing)\b|no errors?\b|errors?[:=] ?0\b|failures?[:=] ?0\b|failed[:=] ?0\b|\bpassed\b|without errors?|\bretrying\b|deprecat|^\s*warn|\[warn|warning:|npm warn|"
-    r"error[- ]handl|ignor(?:ed|ing)|--no-error|-Werror|errors? suppressed|(?:✓|✔|√|ok \d+|\bPASS\b)))"
+    r"(?i:.*(?:\b0 (?:errors?|failures?|failed|failing)\b|no errors?\b|errors?[:=] ?0\b|failures?[:=] ?0\b"
+    r"|failed[:=] ?0\b|\bpassed\b|without errors?|total time:|\bretrying\b|deprecat|failing tests:$"
+    r"|(?:failures|errors):$|\d+ problems?\b|^\s*warn|\[warn|warning[: ]|npm warn|\binfo\b|\bdebug\b"
+    r"|: note: |error[- ]handl|ignor(?:ed|ing)|--no-error|-Werror|errors? suppressed"
+    r"|(?:✓|✔|√|ok \d+|\bPASS\b)))"
 )
-ANYWHERE = re.compile(
-    r"(?:File \"(?P<f1>[^\"]+)\", line (?P<l1>\d+)|(?P<f2>(?:[A-Za-z]:)?(?:file://)?[\w@./\\+~-]*[\w-]\.[A-Za-z]\w{0,7})(?::|\()(?P<l2>\d+)\b"
-    r"|\b(?:in|on|at) (?P<f3>\S+\.\w{1,8}),?:? (?:on )?line (?P<l3>\d+)|(?P<f4>[\w./-]+\.\w{1,8}):? line (?P<l4>\d+))"
-)
-MAX_HINTS = 40
-LOOKAHEAD = 4
+# The first ones may be the cause, the last ones are what it died of.
+FIRST_KEPT = 25
+LAST_KEPT = 15
 
 
 def parse(lines: Lines) -> ToolReport:
-    found = []
-    for index, line in enumerate(lines):
-        hint = _hint(lines, index, line) if line else None
-        if hint:
-            found.append(hint)
-            if len(found) >= MAX_HINTS:
-                break
-    return ToolReport(tuple(found))
+    found = [hint for index, line in enumerate(lines) if line and (hint := _hint(lines, index, line[:1000]))]
+    if len(found) > FIRST_KEPT + LAST_KEPT:
+        found = [*found[:FIRST_KEPT], *found[-LAST_KEPT:]]
+    return ToolReport(tuple(_located(lines, sighting) for sighting in found))
 
 
-def _hint(lines: Lines, index: int, line: str) -> Sighting | None:
-    text = line[:1000]
-    stated = PLACED.match(text) or RAISED.match(text) or STATED.match(text) or SHOUTED.match(text)
-    weak = None if stated else CROSSED.match(text) or HELPLESS.match(text)
-    told = stated or weak
-    if not told or (HARMLESS.match(text) and not RAISED.match(text)):
+def _hint(lines: Lines, index: int, text: str) -> Sighting | None:
+    stated = next((m for sign in STATED if (m := sign.match(text))), None)
+    told = stated or next((m for sign in WEAK if (m := sign.match(text))), None)
+    if not told or (HARMLESS.match(text) and not TYPED.match(text)):
         return None
-    echo = ECHO.match(text) is not None
-    frame = _place(lines, index)
     kind = told.groupdict().get("type")
     finding = Finding(
         message=told["message"].strip(),
         tool="generic",
-        file=frame.file if frame else None,
-        line=frame.line if frame else None,
         type=kind.replace("\\", ".").rpartition(".")[2] if kind else None,
-        lines=unique([line, *_context(lines, index, frame)]),
+        lines=(lines[index],),
     )
-    return Sighting(finding, index, index + 1, Rank.CASCADE if echo else Rank.HINT)
+    rank = Rank.CASCADE if ECHO.match(text) else Rank.HINT if stated else Rank.WEAK
+    return Sighting(finding, index, index + 1, rank)
 
 
-def _place(lines: Lines, index: int) -> Frame | None:
-    """A place named on the line itself, or on one of the indented lines right after it."""
-    for offset, text in enumerate(lines[index : index + 1 + LOOKAHEAD]):
-        if offset and not text.startswith((" ", "\t", "│", "|", "-->", "at ", "╷", "╭")):
-            break
-        for found in ANYWHERE.finditer(text[:600]):
-            file = found["f1"] or found["f2"] or found["f3"] or found["f4"]
-            line = found["l1"] or found["l2"] or found["l3"] or found["l4"]
-            if (
-                file
-                and not is_foreign(file)
-                and not file.replace(".", "").isdigit()
-                and "//" not in file.removeprefix("file://")
-            ):
-                return Frame(tidy(file), int(line[:9]))
-    return None
-
-
-def _context(lines: Lines, index: int, frame: Frame | None) -> Iterator[str]:
-    if frame is None:
-        return
-    for text in lines[index + 1 : index + 1 + LOOKAHEAD]:
-        if frame.file in text:
-            yield text
-            return
+def _located(lines: Lines, sighting: Sighting) -> Sighting:
+    """With the place that it names; what shows source, or begins with a place, is a compiler's."""
+    finding, index = sighting.finding, sighting.at
+    frame = place_near(lines, index)
+    opening = frame is not None and lines[index].lstrip().startswith((frame.file, f"./{frame.file}"))
+    compiled = not finding.type and (opening or shows_source(lines, index))
+    around = [*lines[index + 1 : index + 9], *lines[max(0, index - 6) : index]]
+    named = next((text for text in around if frame and frame.file in text), "")
+    return Sighting(
+        Finding(
+            message=finding.message,
+            tool="compiler" if compiled else finding.tool,
+            file=frame.file if frame else None,
+            line=frame.line if frame else None,
+            type=finding.type,
+            lines=unique([*finding.lines, named]),
+        ),
+        index,
+        sighting.until,
+        sighting.rank,
+    )

@@ -9,23 +9,31 @@ from buildloop.gate.parsers.diagnostics import read_diagnostics
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
 
 PLACED = re.compile(
-    r"(?:vet: |# )?(?P<file>(?:\.{0,2}/)?[^\s:]+\.go):(?P<line>\d+):(?:\d+:)? (?P<message>\S.*)"
+    r"(?:vet: |# )?(?P<file>(?:\.{0,2}/)?[^\s:]+\.go):(?P<line>\d+):(?P<column>\d+:)? (?P<message>\S.*)"
 )
 FOLLOW = re.compile(r"\t(?!/)\S|\s+(?:have|want) \(")
 MODULE = re.compile(
-    r"(?:go: (?!downloading|finding|extracting|added|upgraded|creating|found|to add|trying)\S.*|go: .*(?:missing go\.sum|unknown revision).*"
-    r"|verifying .*: checksum mismatch.*|missing go\.sum entry.*|cannot find module providing.*|build .*: cannot find.*"
-    r"|no required module provides.*|package .* is not in (?:GOROOT|std).*|import cycle not allowed.*|.*: build constraints exclude all Go files.*"
-    r"|(?:/\S*/)?ld: .*|/\S+/link: running \S+ failed.*)$"
+    r"(?:go: (?!downloading|finding|extracting|added|upgraded|creating|found|to add|trying)\S.*"
+    r"|go: .*(?:missing go\.sum|unknown revision).*"
+    r"|verifying .*: checksum mismatch.*|missing go\.sum entry.*|cannot find module providing.*"
+    r"|build .*: cannot find.*"
+    r"|no required module provides.*|package .* is not in (?:GOROOT|std).*|import cycle not allowed.*"
+    r"|.*: build constraints exclude all Go files.*"
+    r"|/\S+/link: running \S+ failed.*)$"
 )
 SETUP = re.compile(r"FAIL\t(?P<package>\S+) \[(?:build|setup) failed\]")
 
 
+def _rank(found: re.Match[str]) -> Rank:
+    """The compiler gives a column; a line without one may as well be what a program logged."""
+    return Rank.CAUSE if found["column"] else Rank.WEAK
+
+
 def parse(lines: Lines) -> ToolReport:
-    placed = read_diagnostics(lines, "go", PLACED, follows=FOLLOW, follow_limit=2).sightings
+    placed = read_diagnostics(lines, "go", PLACED, follows=FOLLOW, follow_limit=2, rank=_rank).sightings
     own = [s for s in placed if not s.finding.lines[0].startswith((" ", "\t"))]
     module = [
-        Sighting(Finding(line.strip(), "go", type="module", lines=(line, *_hint(lines, i))), i, i + 1)
+        Sighting(Finding(line.strip(), "go mod", type="module", lines=(line, *_hint(lines, i))), i, i + 1)
         for i, line in enumerate(lines)
         if MODULE.match(line)
     ]

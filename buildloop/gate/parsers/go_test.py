@@ -11,13 +11,16 @@ from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, tal
 
 FAIL = re.compile(r"(?P<indent>\s*)--- FAIL: (?P<test>\S+) \([\d.]+s\)")
 OTHER = re.compile(
-    r"\s*--- (?:PASS|SKIP): |\s*=== |ok\s+\S+\s|FAIL$|FAIL\t|PASS$|exit status \d|panic: |DONE \d|\?\s+\S+\s+\[no test"
+    r"\s*--- (?:PASS|SKIP): |\s*=== |ok\s+\S+\s|FAIL$|FAIL\t|PASS$|exit status \d|panic: |DONE \d"
+    r"|\?\s+\S+\s+\[no test"
 )
 PLACED = re.compile(r"\s+(?P<file>[\w./-]+\.go):(?P<line>\d+): ?(?P<message>.*)$")
 TESTIFY = re.compile(r"\s+Error Trace:\s+(?P<file>\S+?\.go):(?P<line>\d+)")
+TESTIFY_ERROR = re.compile(r"\s+Error:\s+\S")
 FACT = re.compile(r"\s*(?P<name>got|want|expected|actual|have|Got|Want|Expected|Actual)\s*:\s*(?P<value>.*)$")
 GOT_WANT = re.compile(
-    r"(?:got|=|returned) *[=:]? *(?P<actual>[^,;]{1,200})[,;] *(?:but )?(?:want|wanted|expected)(?:ed)? *[=:]? *(?P<expected>.{1,200})$"
+    r"(?:got|=|returned) *[=:]? *(?P<actual>[^,;]{1,200})[,;] *(?:but )?(?:want|wanted"
+    r"|expected)(?:ed)? *[=:]? *(?P<expected>.{1,200})$"
 )
 PANIC = re.compile(r"(?:panic: |fatal error: |unexpected fault address|SIGSEGV: )(?P<message>.*)$")
 STACK_FRAME = re.compile(r"\s+(?P<file>\S+\.(?:go|s)):(?P<line>\d+)(?: \+0x[0-9a-f]+)?$")
@@ -57,15 +60,15 @@ def _failures(lines: Lines) -> Iterator[Sighting]:
 
 
 def _verbose(lines: Lines, index: int, test: str) -> list[str]:
+    """With -v a test's lines stand between its `=== RUN` and its `--- FAIL`."""
     block: list[str] = []
     for text in reversed(lines[max(0, index - 100) : index]):
-        if text.startswith(("=== RUN", "=== CONT", "=== NAME", "--- ")):
-            if text.split()[-1] == test or text.startswith("---"):
-                break
-            continue
-        if PLACED.match(text) or (block and text.startswith("        ")):
+        if text.lstrip().startswith("--- ") or (text.startswith("=== ") and text.split()[-1] == test):
+            break
+        if not text.startswith("=== "):
             block.insert(0, text)
-    return block
+    start = next((i for i, text in enumerate(block) if PLACED.match(text)), len(block))
+    return block[start:]
 
 
 def _finding(block: list[str], head: str, test: str) -> Finding:
@@ -78,6 +81,7 @@ def _finding(block: list[str], head: str, test: str) -> Finding:
     first = own.string if own else (said[0] if said else "")
     if not message and len(said) > 1:
         message = " ".join(text.strip() for text in said[1:3])
+    compared_lines = [text for text in said if FACT.match(text) or TESTIFY_ERROR.match(text)]
     compared = GOT_WANT.search(message[:600])
     place = traced or own
     return Finding(
@@ -92,7 +96,7 @@ def _finding(block: list[str], head: str, test: str) -> Finding:
         or facts.get("actual")
         or facts.get("have")
         or (compared["actual"].strip() if compared else None),
-        lines=unique([first, head, *said[:10]]),
+        lines=unique([first, *compared_lines[:3], head, *said[:10]]),
     )
 
 

@@ -16,7 +16,8 @@ TALLY = re.compile(
 )
 WRONG = "* What went wrong:"
 ECHO = re.compile(
-    r"There were failing tests|Compilation (?:error|failed)|Compilation failed; see|Process 'command|See the report at"
+    r"There were failing tests|Compilation (?:error|failed)|Compilation failed; see|Process 'command"
+    r"|See the report at"
 )
 BUILD_FILE = re.compile(r"(?:Build file|Script|Settings file) '(?P<file>[^']+)' line: (?P<line>\d+)")
 

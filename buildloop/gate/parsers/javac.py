@@ -7,16 +7,16 @@ import re
 from buildloop.gate.parsers.diagnostics import read_diagnostics
 from buildloop.gate.parsers.report import Lines, ToolReport
 
-# Foo.java:3: error: …   [ERROR] /a/Foo.java:[3,7] …   e: /a/Foo.kt: (3, 7): …   e: file:///a/Foo.kt:3:7 …   [error] Foo.scala:3: …
+# Foo.java:3: error: …   [ERROR] /a/Foo.java:[3,7] …   e: /a/Foo.kt: (3, 7): …   [error] Foo.scala:3: …
 DIAGNOSTIC = re.compile(
     r"\s*(?P<marked>(?:\[(?:ERROR|error|javac|exec|groovyc)\]\s*|e: |error: )*)"
     r"(?:file://)?(?P<file>[^\s:\[(][^:\[(]*\.(?:java|kts?|scala|groovy|sc)):\s?[\[(]?(?P<line>\d+)"
-    r"(?:, ?\d+[\])]|:\d+)?:?\s+(?P<message>\S.*)"
+    r"(?:(?:, ?\d+)?[\])]|:\d+)?:?\s+(?P<message>\S.*)"
 )
 SCALA3 = re.compile(
     r"(?:\[error\] )?-- (?:\[(?P<type>E\d+)\] )?(?P<message>[\w ]*Error): (?P<file>\S+?):(?P<line>\d+):\d+"
 )
-FOLLOW = re.compile(r"(?:\[\w+\])?\s+(?:symbol|location|required|found|reason)\s*:")
+FOLLOW = re.compile(r"(?:\[\w+\])?\s+(?:\^|symbol|location|required|found|reason)\s*:")
 SAYS_ERROR = re.compile(r"\[(?:ERROR|error|javac|groovyc)\]|e: |error: ")
 
 

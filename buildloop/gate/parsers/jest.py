@@ -45,6 +45,8 @@ def _blocks(lines: Lines) -> Iterator[Sighting]:
 def _finding(block: Lines, title: str, file: str | None) -> Finding:
     said = [line for line in block[1:] if not HINT.match(line)]
     headline = said[0] if said else block[0]
+    if "encountered an unexpected token" in headline:
+        headline = next((line for line in said if js_stack.HEADLINE.match(line)), headline)
     told = js_stack.HEADLINE.match(headline)
     frame = js_stack.place(block[1:], file)
     expected, actual = js_stack.expectation(said)

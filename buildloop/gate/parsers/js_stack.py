@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from buildloop.gate.parsers.frames import Frame, innermost, tidy
 
 FRAME = re.compile(
-    r"\s*(?:[❯>|#]\s*)?(?:at |❯ )(?:async )?(?:[^()\n]*\()?(?P<file>(?:file://|webpack:///)?[^\s():][^():]*):(?P<line>\d+):\d+\)?"
+    r"\s*(?:[❯>|#]\s*)?(?:at |❯ )(?:async )?(?:[^()\n]*\()?(?P<file>(?:[A-Za-z]:(?=[\\/])|file://|node:"
+    r"|webpack(?:-internal)?://[^/\s]*/)?[^\s():][^():]*):(?P<line>\d+):\d+\)?"
 )
 HEADLINE = re.compile(
     r"[\s#|]*(?:\S+ \d+ms \W*)?(?:Uncaught |Unhandled |Exception during run: |thrown: |✖ |× |→ )*"
@@ -16,14 +17,15 @@ HEADLINE = re.compile(
     r"(?: \[(?P<code>\w+)\])?(?::\s*(?P<message>.*)|$)"
 )
 PLACED = re.compile(
-    r"(?P<file>(?:file://)?/?[\w@.-][\w@./+-]*\.[cm]?[jt]sx?|[\w./-]+\.(?:vue|svelte|json)):(?P<line>\d+)(?::\d+)?"
+    r"(?P<file>(?:file://)?/?[\w@.-][\w@./+-]*\.[cm]?[jt]sx?|[\w./-]+\.(?:vue|svelte"
+    r"|json)):(?P<line>\d+)(?::\d+)?"
 )
 PARSE_PLACE = re.compile(r"SyntaxError: (?P<file>/?[\w@./+-]+\.\w+): .*\((?P<line>\d+):\d+\)")
 CODE_FRAME = re.compile(r"\s*> +(?P<line>\d+) \|")
 EXPECTATION = re.compile(
-    r"\s*(?:Expected|Received|expected|actual|Actual)(?: \w+){0,3}\s*:|\s*[-+] (?:Expected|Received|actual|expected)"
+    r"\s*(?:Expected|Received|expected|actual|Actual)(?: \w+){0,3}\s*:|\s*[-+] (?:Expected|Received|actual"
+    r"|expected)"
 )
-DIFF = re.compile(r"\s+[-+](?:\s|\S)")
 
 
 def frames(lines: Sequence[str]) -> list[Frame]:
@@ -32,7 +34,7 @@ def frames(lines: Sequence[str]) -> list[Frame]:
 
 
 def place(lines: Sequence[str], default_file: str | None = None) -> Frame | None:
-    """Where a block of lines points: a frame of the project, a parser's position, a code frame, a bare position."""
+    """Where a block points: a parser's position, a frame of the project, a bare position, a code frame."""
     stack = [frame for frame in frames(lines) if not frame.file.startswith("node:")]
     own = innermost(stack)
     if parsed := next((m for line in lines if (m := PARSE_PLACE.search(line[:600]))), None):

@@ -27,7 +27,9 @@ def parse(lines: Lines) -> ToolReport:
 
 
 def _failures(lines: Lines) -> Iterator[Sighting]:
+    suite = ""
     for index, line in enumerate(lines):
+        suite = line.partition(": ")[2] if line.startswith("Testsuite: ") else suite
         head = NUMBERED.match(line) or JUPITER.match(line)
         case = TESTCASE.match(line) if "Testcase" in line else None
         if case and not any(ANT_RESULT.match(text) for text in lines[index + 1 : index + 2]):
@@ -42,7 +44,7 @@ def _failures(lines: Lines) -> Iterator[Sighting]:
             ):
                 break
             end += 1
-        owner = head["class"]
+        owner = head["class"] or suite
         test = f"{owner}.{head['method']}" if owner else head["method"]
         finding = jvm_stack.finding_of(lines[index + 1 : end], "junit", test, (line,))
         if finding is None:

@@ -11,10 +11,12 @@ from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, uni
 
 THROWN = re.compile(
     r"(?:\[\w+\]\s*)?\s*(?:Exception in thread \"[^\"]*\" |Caused by: |Suppressed: |=> )*"
-    r"(?P<type>(?:[a-z_][\w$]*\.)+[A-Z][\w$]*(?:\.\w+)*|[A-Z]\w*(?:Exception|Error|Failure))(?::\s*(?P<message>.*)|\s*$)"
+    r"(?P<type>(?:[a-z_][\w$]*\.)+[A-Z][\w$]*(?:\.\w+)*|[A-Z]\w*(?:Exception|Error"
+    r"|Failure))(?::\s*(?P<message>.*)|\s*$)"
 )
 FRAME = re.compile(
-    r"(?:\[\w+\])?\s+at (?P<where>[\w.$/<>@~-]+)\((?P<file>[\w$.-]+\.(?:java|kt|kts|scala|groovy|clj))(?::(?P<line>\d+))?\)"
+    r"(?:\[\w+\])?\s+at (?P<where>[\w.$/<>@~-]+)\((?P<file>[\w$.-]+\.(?:java|kt|kts|scala|groovy"
+    r"|clj))(?::(?P<line>\d+))?\)"
 )
 ANY_FRAME = re.compile(r"(?:\[\w+\])?\s+(?:at [\w.$/<>@~-]+\(|\.\.\. \d+ (?:more|common))")
 EXPECTED = re.compile(r"expected:?\s*(?P<e><.*?>|\[.*?\]) but was:?\s*(?P<a><.*?>|\[.*?\])")
@@ -97,7 +99,7 @@ def parse(lines: Lines) -> ToolReport:
             end += 1
         finding = finding_of(lines[start:end], "java", None)
         if finding:
-            sightings.append(Sighting(finding, start, end, Rank.HINT))
+            sightings.append(Sighting(finding, start, end, Rank.TRACE))
         index = end
     return ToolReport(tuple(sightings))
 

@@ -12,6 +12,13 @@ from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, uni
 from buildloop.gate.parsers.said import read_sentences, sentences
 
 TABLE = sentences(
+    (
+        "annotation",
+        "lint",
+        r"::error (?:.*?file=(?P<file>[^,:]+))?(?:,line=(?P<line>\d+))?.*?::(?P<message>.*)",
+    ),
+    ("coverage", "coverage", r"(?P<message>.*coverage (?:threshold|of \d).*not (?:met|reached).*)"),
+    ("pre-commit", "hook", r"(?P<message>[\w ,.()-]+?)\.{5,}Failed$", Rank.HINT, 3),
     ("prettier", "format", r"\[warn\] (?P<file>\S+\.\w+)$"),
     (
         "prettier",
@@ -27,12 +34,14 @@ TABLE = sentences(
     (
         "rubocop",
         "lint",
-        r"(?P<file>[^\s:]+\.(?:rb|rake|gemspec)):(?P<line>\d+):\d+: (?:[EF]): (?:\[\w+\] )?(?:(?P<type>[\w/]+): )?(?P<message>.*)",
+        r"(?P<file>[^\s:]+\.(?:rb|rake|gemspec)):(?P<line>\d+):\d+: (?:[EF]): (?:\[\w+\] "
+        r")?(?:(?P<type>[\w/]+): )?(?P<message>.*)",
     ),
     (
         "rubocop",
         "lint",
-        r"(?P<file>[^\s:]+\.(?:rb|rake|gemspec)):(?P<line>\d+):\d+: (?:[CWR]): (?:\[\w+\] )?(?:(?P<type>[\w/]+): )?(?P<message>.*)",
+        r"(?P<file>[^\s:]+\.(?:rb|rake|gemspec)):(?P<line>\d+):\d+: (?:[CWR]): (?:\[\w+\] "
+        r")?(?:(?P<type>[\w/]+): )?(?P<message>.*)",
         Rank.HINT,
     ),
     ("psalm", "lint", r"ERROR: (?P<type>\w+) - (?P<file>\S+?):(?P<line>\d+):\d+ - (?P<message>.*)"),
@@ -40,7 +49,8 @@ TABLE = sentences(
     (
         "hadolint",
         "lint",
-        r"(?P<file>\S*Dockerfile\S*):(?P<line>\d+)(?: (?P<type>DL\d+|SC\d+))(?: (?:error|warning|info))?: (?P<message>.*)",
+        r"(?P<file>\S*Dockerfile\S*):(?P<line>\d+)(?: (?P<type>DL\d+|SC\d+))(?: (?:error|warning"
+        r"|info))?: (?P<message>.*)",
     ),
     (
         "markdownlint",
@@ -52,9 +62,9 @@ TABLE = sentences(
     (
         "lint",
         "lint",
-        r"(?P<file>[^\s:]+\.\w+):(?P<line>\d+):\d+: (?:\((?P<type>[EW]\d+)\)|\[(?P<type2>[\w-]+)\]) (?P<message>.*)",
+        r"(?P<file>[^\s:]+\.\w+):(?P<line>\d+):\d+: (?:\((?P<type>[EW]\d+)\)"
+        r"|\[(?P<type2>[\w-]+)\]) (?P<message>.*)",
     ),
-    ("terraform", "format", r"(?P<file>\S+\.tf)$"),
 )
 SHELLCHECK = re.compile(r"In (?P<file>\S+) line (?P<line>\d+):$")
 SC_NOTE = re.compile(r"\s*\^-*\^?-*.*?(?P<type>SC\d+) \((?P<severity>\w+)\): (?P<message>.*)")
@@ -66,8 +76,9 @@ ELM = re.compile(r"-- (?P<type>[A-Z][A-Z ]+) -+ (?P<file>\S+\.elm)(?::(?P<line>\
 
 
 def parse(lines: Lines) -> ToolReport:
-    told = [s for s in read_sentences(lines, TABLE).sightings if s.finding.tool != "terraform"]
-    return ToolReport((*told, *_shellcheck(lines), *_tables(lines), *_elm(lines)))
+    return ToolReport(
+        (*read_sentences(lines, TABLE).sightings, *_shellcheck(lines), *_tables(lines), *_elm(lines))
+    )
 
 
 def _shellcheck(lines: Lines) -> Iterator[Sighting]:

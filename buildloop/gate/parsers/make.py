@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from buildloop.gate.parsers.diagnostics import read_diagnostics
-from buildloop.gate.parsers.report import Lines, Rank, ToolReport
+from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
 
 SAID = re.compile(
-    r"(?:g?make(?:\[\d+\])?|ninja|just|bmake): (?P<message>(?:\*\*\* )?(?P<type>No rule to make target|No targets|\S+: No such file or directory|\S+: Command not found|\S+: Permission denied|missing separator|\[|build stopped|error: )?.*)"
-    r"|(?P<file>[\w./-]*(?:[Mm]akefile|\.mk)\S*):(?P<line>\d+): \*\*\* (?P<message2>.*)"
+    r"(?:g?make(?:\[\d+\])?|ninja|just|bmake): (?P<message>.*)"
+    r"|(?P<file>[\w./-]*(?:[Mm]akefile|\.mk)\S*):(?P<line>\d+): \*\*\* .*"
     r"|FAILED: \S.*|error: Recipe `.*"
 )
 CHATTER = re.compile(
-    r"\S+: (?:Entering|Leaving) directory|\S+: (?:Nothing to be done|warning|.* is up to date)|ninja: Entering|\S+: Circular"
+    r"\S+: (?:Entering|Leaving) directory|\S+: (?:Nothing to be done|warning|.* is up to date)|\S+: Circular"
 )
 ECHO = re.compile(
-    r"(?:\S+: (?:\*\*\* )?\[|ninja: build stopped|FAILED: |\S+: Target .* not remade|error: Recipe |\S+: \*\*\* Waiting)"
+    r"(?:\S+: (?:\*\*\* )?\[|ninja: build stopped|FAILED: |\S+: Target .* not remade|error: Recipe "
+    r"|\S+: \*\*\* Wait)"
+)
+# A signal is news: nothing else in the log may tell that the program crashed.
+SIGNAL = re.compile(
+    r"\S+: \*\*\* \[.*\] (?:Segmentation fault|Killed|Aborted|Bus error|Illegal|Floating|Terminated)"
 )
 
 
 def _rank(found: re.Match[str]) -> Rank:
+    if SIGNAL.match(found.string):
+        return Rank.HINT
     return Rank.CASCADE if ECHO.match(found.string) else Rank.CAUSE
 
 
 def parse(lines: Lines) -> ToolReport:
     spoken = ["" if CHATTER.match(line) else line for line in lines]
-    return read_diagnostics(spoken, "make", SAID, rank=_rank)
+    report = read_diagnostics(spoken, "make", SAID, rank=_rank)
+    return ToolReport(tuple(_crash(sighting) for sighting in report.sightings))
+
+
+def _crash(sighting: Sighting) -> Sighting:
+    if sighting.rank is not Rank.HINT:
+        return sighting
+    return replace(sighting, finding=replace(sighting.finding, tool="shell", type="Signal"))

@@ -10,20 +10,23 @@ from buildloop.gate.parsers import jvm_stack
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
 
 FAILED = re.compile(
-    r"(?:\[ERROR\]\s+)?(?:(?P<method>[\w$\[\]{}., -]+?)\((?P<class>[\w.$]+)\)|(?P<qualified>[\w.$]+\.[\w$\[\]{}() -]+?))"
+    r"(?:\[ERROR\]\s+)?(?:(?P<method>[\w$\[\]{}., -]+?)\((?P<class>[\w.$]+)\)"
+    r"|(?P<qualified>[\w.$]+\.[\w$\[\]{}() -]+?))"
     r"\s+(?:-- )?Time elapsed: .*<<< (?:FAILURE|ERROR)!"
 )
 RESULT = re.compile(
-    r"\[ERROR\]\s+(?P<class>[\w$.]+)\.(?P<method>[\w$]+)(?:\[[^\]]*\])?(?:->\S+)?:(?P<line>\d+)(?P<message>.*)$"
+    r"\[ERROR\]\s+(?P<class>[\w$.]+)\.(?P<method>[\w$]+)(?:\[[^\]]*\])?(?:->\S+)?:(?P<line>\d+)(?P<message>"
+    r".*)$"
 )
 RUN = re.compile(r"(?:\[\w+\]\s+)?Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)$")
 GOAL = re.compile(
-    r"\[ERROR\] (?P<message>(?:Failed to execute goal|Unresolveable|Plugin |Unknown lifecycle|No goals|The goal you|Could not|Non-|Malformed|The build could not|Unrecognised|Error resolving|Some problems were).*)"
+    r"\[ERROR\] (?P<message>(?:Failed to execute goal|Unresolveable|Plugin |Unknown lifecycle|No goals"
+    r"|The goal you|Could not|Non-|Malformed|The build could not|Unrecognised|Error resolving"
+    r"|Some problems were).*)"
 )
 ECHO = re.compile(
     r"\[ERROR\] Failed to execute goal .*(?:There are test failures|Compilation failure|You have \d+ )"
 )
-INDENTED = re.compile(r"\[ERROR\]\s{2,}(?P<message>\S.*)")
 
 
 def parse(lines: Lines) -> ToolReport:
@@ -85,11 +88,22 @@ def _goals(lines: Lines) -> Iterator[Sighting]:
     for index, line in enumerate(lines):
         goal = GOAL.match(line) if line.startswith("[ERROR] ") else None
         if goal:
-            shown = (line, *(text for text in lines[index + 1 : index + 4] if INDENTED.match(text)))
+            shown = (line, *(text for text in lines[index + 1 : index + 5] if _goes_on(text)))
             rank = Rank.CASCADE if ECHO.match(line) else Rank.CAUSE
             yield Sighting(
-                Finding(goal["message"], "maven", type="goal", lines=shown), index, index + 1, rank
+                Finding(" ".join((goal["message"], *shown[1:3])), "maven", type="goal", lines=shown),
+                index,
+                index + 1,
+                rank,
             )
+
+
+def _goes_on(text: str) -> bool:
+    return (
+        text.startswith("[ERROR] ")
+        and not text.startswith(("[ERROR] ->", "[ERROR] [Help"))
+        and not GOAL.match(text)
+    )
 
 
 def _counts(lines: Lines) -> TestCounts | None:

@@ -19,7 +19,8 @@ RAISED = re.compile(
 )
 FACT = re.compile(r"\s*(?P<name>Expected|Actual|-|\+)(?::|(?=\S)) ?(?P<value>.*)$")
 TALLY = re.compile(
-    r"(\d+) (?:runs|tests), \d+ assertions, (\d+) failures, (\d+) errors, (?:(\d+) pendings, )?(?:(\d+) (?:skips|omissions))?"
+    r"(\d+) (?:runs|tests), \d+ assertions, (\d+) failures, (\d+) errors, (?:(\d+) pendings, )?(?:(\d+) "
+    r"(?:skips|omissions))?"
 )
 END = re.compile(r"\d+ (?:runs|tests), |(?:bin/)?rails test |rake aborted|Finished in |={10,}|-{10,}")
 

@@ -12,15 +12,18 @@ from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, uni
 
 SOURCE = re.compile(r"[#\s]*(?:Exception during run: )?(?P<file>(?:file://)?/[^\s:]+\.\w+):(?P<line>\d+)$")
 HEAP = re.compile(
-    r"FATAL ERROR: .*(?:heap|memory|Allocation)|.*JavaScript heap out of memory|RangeError: Maximum call stack"
+    r"FATAL ERROR: .*(?:heap|memory|Allocation)|.*JavaScript heap out of memory"
+    r"|RangeError: Maximum call stack"
 )
 UNHANDLED = re.compile(r"\[?(?:UnhandledPromiseRejection|ERR_UNHANDLED_REJECTION)")
 LOADED = re.compile(r"Require stack:|\s+- /|\s*- ")
+CAUSE = re.compile(r"\s+\[?cause\]?: (?P<type>\w*Error)(?: \[\w+\])?: (?P<message>.*)$")
+MAX_CAUSE = 12
 MAX_MESSAGE = 40
 
 
 def parse(lines: Lines) -> ToolReport:
-    return ToolReport((*_stacks(lines), *_heap(lines)))
+    return ToolReport((*_stacks(lines), *_stackless(lines)))
 
 
 def _stacks(lines: Lines) -> Iterator[Sighting]:
@@ -57,31 +60,35 @@ def _sighting(lines: Lines, head: int, end: int) -> Sighting:
         frame = Frame(tidy(source["file"]), int(source["line"][:9]))
     expected, actual = js_stack.expectation(block)
     message = [line for line in block if not js_stack.FRAME.match(line) and line.strip()]
+    cause = next((m for text in lines[end : end + MAX_CAUSE] if (m := CAUSE.match(text))), None)
     shown = [
         lines[head],
+        cause.string if cause else "",
         js_stack.place_line([*lines[max(0, head - 6) : head], *block], frame),
         *message[1:8],
     ]
     return Sighting(
         Finding(
-            message=((told["message"] if told else None) or lines[head]).strip(),
+            message=(cause["message"] if cause else (told["message"] if told else "") or lines[head]).strip(),
             tool="node",
             file=frame.file if frame else None,
             line=frame.line if frame else None,
-            type=told["type"] if told else None,
+            type=cause["type"] if cause else told["type"] if told else None,
             expected=expected,
             actual=actual,
             lines=unique(shown),
         ),
         max(0, head - 4) if source else head,
         end,
-        Rank.HINT,
+        Rank.TRACE,
     )
 
 
-def _heap(lines: Lines) -> Iterator[Sighting]:
+def _stackless(lines: Lines) -> Iterator[Sighting]:
+    """A full heap and a rejection with something that is no Error have no stack of the program."""
     for index, line in enumerate(lines):
-        if HEAP.match(line):
-            finding = Finding(line.strip(), "node", type="OutOfMemory", lines=(line,))
-            yield Sighting(finding, index, index + 1)
+        heap = HEAP.match(line)
+        if heap or UNHANDLED.match(line):
+            finding = Finding(line.strip(), "node", type="OutOfMemory" if heap else "Error", lines=(line,))
+            yield Sighting(finding, index, index + 1, Rank.CAUSE if heap else Rank.TRACE)
             return

@@ -20,24 +20,27 @@ TABLE = sentences(
     (
         "yarn",
         "install",
-        r"error (?P<message>(?:Couldn't find|Your lockfile|An unexpected error|Incorrect integrity|\S+@\S+: The engine|Found incompatible|Error: |Received malformed|Lockfile|https?:).*)",
+        r"error (?P<message>(?:Couldn't find|Your lockfile|An unexpected error|Incorrect integrity"
+        r"|\S+@\S+: The engine|Found incompatible|Error: |Received malformed|Lockfile|https?:).*)",
         Rank.CAUSE,
         3,
     ),
     (
         "yarn",
         "install",
-        r"➤ (?P<type>YN(?:0001|0009|0010|0016|0018|0027|0028|0035|0041|0056|0080|0081|0082|0090)): (?P<message>.*)",
+        r"➤ (?P<type>YN(?:0001|0009|0010|0016|0018|0027|0028|0035|0041|0056|0080|0081|0082"
+        r"|0090)): (?P<message>.*)",
     ),
     ("yarn", "run", r"➤ YN0000: .*Failed with errors", Rank.CASCADE),
     ("yarn", "install", r"Usage Error: (?P<message>.*)|Internal Error: (?P<message2>.*)"),
     (
-        "bun",
+        "bun install",
         "install",
-        r"error: (?P<message>.*(?:failed to resolve|lockfile had changes|No version matching|not found in registry|ConnectionRefused downloading).*)",
+        r"error: (?P<message>.*(?:failed to resolve|lockfile had changes|No version matching"
+        r"|not found in registry|ConnectionRefused downloading).*)",
     ),
-    ("bun", "run", r"error: script \".*\" exited with code \d+", Rank.CASCADE),
-    ("bun", "run", r"error: (?P<message>Script not found .*)"),
+    ("bun install", "run", r"error: script \".*\" exited with code \d+", Rank.CASCADE),
+    ("bun install", "run", r"error: (?P<message>Script not found .*)"),
 )
 
 

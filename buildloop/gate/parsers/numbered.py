@@ -20,9 +20,10 @@ JASMINE = re.compile(r"(?P<total>\d+) specs?, (?P<failed>\d+) failures?(?:, (?P<
 KARMA_FAILED = re.compile(r"(?P<browser>\S.*?) (?P<name>.*) FAILED$")
 HOOK = re.compile(r'\s+\d+\) "(?:before|after) (?:all|each)" hook')
 END = re.compile(
-    r"\s*(?:\d+ (?:passing|failing|pending|failed|flaky|passed|skipped)\b|\d+ specs?, \d+ fail|npm |error Command)"
+    r"\s*(?:\d+ (?:passing|failing|pending|failed|flaky|passed|skipped)\b|\d+ specs?, \d+ fail|npm "
+    r"|error Command|\([A-Z]\w+\)$)"
 )
-NOISE = re.compile(r"\s*(?:at |\d+ \||> \d+ \||\| +\^|attachment #|Error Context:|─+$|$)")
+NOISE = re.compile(r"\s*(?:at |\d+ \||> \d+ \||\| +\^|attachment #|Error Context:|─+$|Message:$|Stack:$|$)")
 
 
 def parse(lines: Lines) -> ToolReport:
@@ -93,7 +94,7 @@ def _title(block: Lines) -> tuple[str, Lines]:
     size = 1
     if not parts[0].endswith(":") and "›" not in parts[0]:
         for line in block[1:8]:
-            if not line.strip() or js_stack.HEADLINE.match(line):
+            if line.strip() in ("", "Message:") or js_stack.HEADLINE.match(line):
                 break
             parts.append(line.strip())
             size += 1

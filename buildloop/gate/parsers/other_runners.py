@@ -1,9 +1,10 @@
-"""Runners of smaller worlds whose failures are a head line and a block: ExUnit, ScalaTest, dart, hspec, ava, …"""
+"""Runners whose failures are a head line and a block: ExUnit, ScalaTest, dart, hspec, gtest, robot, …"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from buildloop.diagnosis.model import Finding, TestCounts
@@ -12,7 +13,7 @@ from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, ta
 
 
 class Shape(NamedTuple):
-    """A failure begins with a line like `head` and ends before one like `end`; `needs` is elsewhere in the log."""
+    """A failure begins like `head` and ends before a line like `end`; `needs` is elsewhere in the log."""
 
     tool: str
     needs: str
@@ -20,7 +21,7 @@ class Shape(NamedTuple):
     end: re.Pattern[str]
 
 
-BROWSER = r"(?:Chrome|Firefox|Safari|Edge|Chromium|Electron|PhantomJS|HeadlessChrome)"
+BROWSER = r"(?:Chrome|Firefox|Safari|Edge|Chromium|Electron|PhantomJS|HeadlessChrome|Chrome Headless)"
 SHAPES: tuple[Shape, ...] = tuple(
     Shape(tool, needs, re.compile(head), re.compile(end))
     for tool, needs, head, end in (
@@ -49,16 +50,24 @@ SHAPES: tuple[Shape, ...] = tuple(
             r"\s{2}\d+\) (?P<test>\S.*)$",
             r"\s{2}\d+\) |Randomized with|Finished in|\d+ examples",
         ),
-        ("ava", "  ─", r"\s{2}[✘✖] (?:\[fail\]: )?(?P<test>\S.*)$", r"\s{2}(?:✘|✖|✔|─)"),
         ("node:test", "ℹ tests", r"\s*✖ (?P<test>\S.*?) \([\d.]+ms\)$", r"\s*(?:✖|✔|▶|ℹ) |test at "),
+        ("bun", "bun test v", r"error: (?P<message>.*)$", r"(?:✗|✓|\(fail\)|\(pass\)) "),
         ("robot", "| FAIL |", r"(?P<test>\S.*?)\s+\| FAIL \|$", r"-{20,}|={20,}"),
         ("deno", "ERRORS", r"(?P<test>\S.*) => \S+?:\d+:\d+$", r"\S.* => \S+:\d+:\d+$| ?FAILURES|FAILED \|"),
         (
             "karma",
             "Executed ",
-            rf"(?:\w+ )?{BROWSER}\S* [\d.]+ \(.*?\) (?P<test>.*) FAILED$",
+            rf"(?:\w+ )?{BROWSER}(?: Headless)?\S* [\d.]+ \(.*?\) (?P<test>.*) FAILED$",
             rf"{BROWSER}|Executed \d",
         ),
+        (
+            "clojure",
+            "expected:",
+            r"(?:FAIL|ERROR) in \((?P<test>\S+)\) \(\S+:\d+\)$",
+            r"(?:FAIL|ERROR) in |Ran \d+ tests",
+        ),
+        ("julia", "Test Failed at ", r"Test Failed at (?P<test>\S+:\d+)$", r"\S"),
+        ("testthat", "[ FAIL ", r"── (?:Failure|Error) \((?P<test>[^)]*)\)", r"── |\[ FAIL "),
         ("busted", " → ", r"(?:Failure|Error) → (?P<test>\S+ @ \d+)$", r"(?:Failure|Error) → "),
         ("doctest", "TEST CASE:", r"TEST CASE:\s+(?P<test>.*)$", r"={20,}|\[doctest\]"),
         ("catch2", "test cases:", r"\.{20,}$", r"={20,}|-{20,}$"),
@@ -72,30 +81,36 @@ SHAPES: tuple[Shape, ...] = tuple(
 )
 PLACES: tuple[re.Pattern[str], ...] = (
     re.compile(
-        r"(?P<file>[\w./@+-]+\.(?:exs?|scala|dart|hs|lua|robot|swift|[cm]?[jt]sx?|java|kt|rb|py|c|cc|cpp|cxx|h|hpp))"
+        r"(?P<file>[\w./@+-]+\.(?:exs?|jl|R|cljs?|cljc|scala|dart|hs|lua|robot|swift|[cm]?[jt]sx?|java|kt|rb|py"
+        r"|c|cc|cpp"
+        r"|cxx|h|hpp))"
         r"(?::| line |, line |\()(?P<line>\d+)"
     ),
     re.compile(r"(?P<file>[\w./:+-]+\.dart) (?P<line>\d+):\d+"),
     re.compile(r"(?P<file>[\w./+-]+) @ (?P<line>\d+)"),
 )
 FACT = re.compile(
-    r"\s*(?:\[info\]\s*)?(?P<name>expected|actual|left|right|but got|Expected|Actual|got|Which is|values)\s*:\s*(?P<value>.*)$"
+    r"\s*(?:\[info\]\s*)?(?P<name>expected|actual|left|right|but got|Expected|Actual|got|Which is"
+    r"|values)\s*:\s*(?P<value>.*)$"
 )
 TALLIES: tuple[re.Pattern[str], ...] = (
     re.compile(
-        r"(?:\d+ \w+, )?(?P<run>\d+) tests?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) (?:skipped|excluded))?"
+        r"(?:\d+ \w+, )?(?P<run>\d+) tests?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) (?:skipped"
+        r"|excluded))?"
     ),
     re.compile(
-        r"(?:\[info\] )?Tests: succeeded (?P<passed>\d+), failed (?P<failed>\d+), canceled \d+, ignored (?P<skipped>\d+)"
+        r"(?:\[info\] )?Tests: succeeded (?P<passed>\d+), failed (?P<failed>\d+), canceled \d+, ignored "
+        r"(?P<skipped>\d+)"
     ),
     re.compile(
         r"\s*Executed (?P<run>\d+) tests?, with (?:\d+ tests? skipped and )?(?P<failed>\d+) failures?"
     ),
-    re.compile(r"(?P<passed>\d+) passed; (?P<failed>\d+) failed; \d+ disabled"),
-    re.compile(r"(?P<run>\d+) examples, (?P<failed>\d+) failures$"),
+    re.compile(r"(?:ok|FAILED) \| (?P<passed>\d+) passed(?: \(.*?\))? \| (?P<failed>\d+) failed"),
     re.compile(rf"{BROWSER}.*Executed (?P<run>\d+) of (?P=run).*\((?P<failed>\d+) FAILED\)"),
 )
 SUCCEEDED = re.compile(r"\[ +OK +\]")
+ASIDE = re.compile(r"\s*(?:at |code:|stacktrace:|[\w./-]+\.\w+:\d+(?::\d+)?$)")
+URL = re.compile(r"https?://\S+")
 MAX_BLOCK = 60
 
 
@@ -117,23 +132,23 @@ def _read(lines: Lines, shape: Shape) -> Iterator[Sighting]:
         if shape.tool == "gtest" and (end == len(lines) or SUCCEEDED.match(lines[end]) or end == index + 1):
             index = end
             continue
-        yield Sighting(_finding(lines[index:end], head, shape), index, end)
+        finding = _finding(lines[index:end], head, shape)
+        if finding.file is None and index and (above := innermost(_frames(lines[index - 1 : index]))):
+            finding = replace(finding, file=above.file, line=above.line)
+        yield Sighting(finding, index, end)
         index = end
 
 
 def _finding(block: Lines, head: re.Match[str], shape: Shape) -> Finding:
     said = [text for text in block[1:] if text.strip()]
-    frame = innermost(_frames(said)) or innermost(_frames(block[:1]))
+    stack = next((i for i, text in enumerate(said) if text.strip() == "stacktrace:"), 0)
+    frame = innermost(_frames(said[stack:])) or innermost(_frames(block))
     facts = {m["name"].strip().lower(): m["value"].strip() for text in said if (m := FACT.match(text))}
     place = next((text for text in said if frame and frame.file in text and str(frame.line) in text), "")
-    telling = [
-        text
-        for text in said
-        if text != place and not text.lstrip().startswith(("at ", "code:", "stacktrace:"))
-    ]
-    hung = "imed out" in block[0]
+    telling = [text for text in said if text != place and not ASIDE.match(text)]
+    told = head.groupdict().get("message")
     return Finding(
-        message=(block[0] if hung else (telling or said or [block[0]])[0]).strip(),
+        message=(told or (telling or said or [block[0]])[0]).strip(),
         tool=shape.tool,
         test=head.groupdict().get("test"),
         file=frame.file if frame else None,
@@ -141,12 +156,24 @@ def _finding(block: Lines, head: re.Match[str], shape: Shape) -> Finding:
         type="AssertionError" if facts else None,
         expected=facts.get("expected") or facts.get("right"),
         actual=facts.get("actual") or facts.get("left") or facts.get("but got") or facts.get("got"),
-        lines=unique([*telling[:1], block[0], *(t for t in said if FACT.match(t)), place, *telling[1:6]]),
+        lines=unique(
+            [
+                block[0] if told else "",
+                *telling[:1],
+                block[0],
+                *(t for t in said if FACT.match(t)),
+                place,
+                *telling[1:6],
+            ]
+        ),
     )
 
 
 def _frames(lines: Lines) -> list[Frame]:
-    found = (next((m for p in PLACES if (m := p.search(text[:500]))), None) for text in lines)
+    found = (
+        next((m for p in PLACES if (m := p.search(text))), None)
+        for text in (URL.sub("", line[:500].replace("file://", "")) for line in lines)
+    )
     return [Frame(tidy(m["file"]), int(m["line"][:9])) for m in found if m]
 
 

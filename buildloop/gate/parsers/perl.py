@@ -13,16 +13,19 @@ FAILED = re.compile(r"\s*#\s+Failed (?:\(TODO\) )?test(?: '(?P<name>.*)'?)?$")
 PLACE = re.compile(r"\s*#\s+(?:in '.*' )?at (?P<file>\S+) line (?P<line>\d+)\.")
 FACT = re.compile(r"\s*#\s+(?P<name>got|expected): (?P<value>.*)$")
 DIED = re.compile(
-    r"(?:#\s+(?:Error:\s+)?)?(?P<message>\S.*?) at (?P<file>[\w./-]+\.(?:t|pl|pm|PL)|-e) line (?P<line>\d+)(?:\.|, (?:near|at|<).*)?$"
+    r"(?:#\s+(?:Error:\s+)?)?(?:\S+\.t \.+ (?:\d+/\d+ )?)?(?P<message>\S.*?) at (?P<file>[\w./-]+\.(?:t|pl"
+    r"|pm|PL)|-e) line (?P<line>\d+)(?:\.|, (?:near|at|<).*)?$"
 )
 SUMMARY = re.compile(r"(?P<file>\S+\.t)\s+\(Wstat: .*Failed: [1-9]")
 TALLY = re.compile(r"Files=\d+, Tests=(?P<run>\d+),")
 SUBTESTS = re.compile(r"Failed (?P<failed>\d+)/\d+ subtests")
 NEAR = re.compile(
-    r"syntax error|Global symbol|Bareword|Can't locate|Can't find|Compilation failed|BEGIN failed|Undefined subroutine"
+    r"syntax error|Global symbol|Bareword|Can't locate|Can't find|Compilation failed|BEGIN failed"
+    r"|Undefined subroutine"
 )
 ECHO = re.compile(
-    r"(?:#\s*)?(?:Compilation failed in require|BEGIN failed--compilation aborted|Execution of \S+ aborted|# Looks like)"
+    r"(?:#\s*)?(?:Compilation failed in require|BEGIN failed--compilation aborted|Execution of \S+ aborted"
+    r"|# Looks like)"
 )
 
 
@@ -64,7 +67,7 @@ def _failed(lines: Lines) -> Iterator[Sighting]:
             else (other or [line])[0].strip("# ")
             if not told
             else line.strip("# "),
-            tool="perl",
+            tool="test more",
             test=(failed["name"] or "").rstrip("'") or None,
             file=place["file"] if place else None,
             line=int(place["line"][:9]) if place else None,

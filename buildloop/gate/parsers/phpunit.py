@@ -13,12 +13,14 @@ HEAD = re.compile(r"\d+\) (?P<test>[\w\\]+::\w+)(?P<data> with data set .*)?$")
 PEST = re.compile(r"\s*FAILED\s+(?P<test>\S.* [>›] .*?)(?:\s{2,}(?P<type>\w+))?$")
 FRAME = re.compile(r"\s*(?:#\d+ |at )?(?P<file>(?:/|[A-Za-z]:\\|[\w-]+/)[^\s:()]*\.php)[:(](?P<line>\d+)\)?")
 DIED = re.compile(
-    r"(?:PHP )?(?P<type>Fatal error|Parse error|Catchable fatal error|Recoverable fatal error):\s+(?P<message>.*?)"
+    r"(?:PHP )?(?P<type>Fatal error|Parse error|Catchable fatal error"
+    r"|Recoverable fatal error):\s+(?P<message>.*?)"
     r" in (?P<file>\S+?)(?: on line |:)(?P<line>\d+)"
 )
-RAISED = re.compile(r"(?P<type>[A-Z][\w\\]*(?:Error|Exception)): (?P<message>.*)")
+RAISED = re.compile(r"(?P<type>(?:[A-Z][\w\\]*)?(?:Error|Exception)): (?P<message>.*)")
 COMPARED = re.compile(
-    r"Failed asserting that (?P<actual>.*?) (?:is identical to|matches expected|is equal to|equals) (?P<expected>.*?)\.?$"
+    r"Failed asserting that (?P<actual>.*?) (?:is identical to|matches expected|is equal to"
+    r"|equals) (?P<expected>.*?)\.?$"
 )
 TALLY = re.compile(r"Tests:\s+(?P<run>\d+), Assertions: \d+(?P<rest>.*)")
 OK = re.compile(r"OK \((?P<run>\d+) tests?, \d+ assertions?\)")

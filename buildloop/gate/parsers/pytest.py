@@ -14,16 +14,18 @@ SECTION = re.compile(r"={3,} (?P<title>.+?) ={3,}$")
 BLOCK = re.compile(r"_{3,} (?P<title>.{1,300}?) _{3,}$")
 RAISED = re.compile(r"E\s+(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*)(?::(?: (?P<message>.*))?)?$")
 ASSERTED = re.compile(r"E\s+(?:AssertionError: )?assert (?P<actual>.+?) (?:==|is) (?P<expected>.+)$")
-FRAME = re.compile(r"(?P<file>[^\s:>][^:]*\.pyx?):(?P<line>\d+): ?(?P<rest>in \S.*|[\w.]+.*)?$")
+FRAME = re.compile(r"(?P<file>[^\s:>][^:]*\.pyx?):(?P<line>\d+)(?:: ?(?:in \S.*|[\w.]+.*)?)?$")
 NATIVE_FRAME = re.compile(r'(?:E\s+)?\s*File "(?P<file>[^"]+)", line (?P<line>\d+)')
 SUMMARY = re.compile(r"(?:FAILED|ERROR) (?P<test>\S+\.pyx?(?:::.+?)?)(?: - (?P<message>.*))?$")
 PROGRESS = re.compile(
-    r"(?:\[gw\d+\] \[ *\d+%\] (?:FAILED|ERROR) (?P<worker>\S+::\S+)|(?P<own>\S+\.py::\S.*?) (?:FAILED|ERROR)\b)"
+    r"(?:\[gw\d+\] \[ *\d+%\] (?:FAILED|ERROR) (?P<worker>\S+::\S+)|(?P<own>\S+\.py::\S.*?) (?:FAILED"
+    r"|ERROR)\b)"
 )
 TALLY = re.compile(r"(\d+) (passed|failed|errors?|skipped|xfailed|xpassed)\b")
 TALLY_LINE = re.compile(r"(?:=+ )?(?:\d+ \w+, )*\d+ \w+ in [\d.]+ ?s")
 LOOSE = re.compile(
-    r"(?:ERROR: (?:file or directory not found|not found|usage|Unknown|unknown|could not|.*unrecognized arguments)"
+    r"(?:ERROR: (?:file or directory not found|not found|usage|Unknown|unknown|could not"
+    r"|.*unrecognized arguments)"
     r"|(?:__main__\.py|pytest|py\.test): error: "
     r"|ImportError while loading conftest "
     r"|INTERNALERROR> +(?:[a-z_]\w*\.)*[A-Z]\w+(?:Error|Exception)\b"
@@ -79,7 +81,7 @@ def _blocks(lines: Lines, summary: dict[str, tuple[int, str]]) -> Iterator[Sight
 
 
 def _test_id(title: str, summary: dict[str, tuple[int, str]]) -> str:
-    """A block is headed `TestCart.test_total`; the runner wants `tests/test_cart.py::TestCart::test_total`."""
+    """A block is headed `TestCart.test_sum`; the runner wants `tests/test_cart.py::TestCart::test_sum`."""
     name = (
         title.removeprefix(COLLECTING)
         .removeprefix("ERROR at setup of ")
@@ -133,7 +135,7 @@ def _error_groups(body: Lines) -> Iterator[tuple[int, list[str]]]:
 
 
 def _frames(body: Lines, groups: list[tuple[int, list[str]]]) -> list[Frame]:
-    """Frames of the last exception, the error first. In a chain they stand after the earlier group's lines."""
+    """Frames of the last exception, the error first; in a chain they follow the earlier group of lines."""
     start = groups[-2][0] + len(groups[-2][1]) + 1 if len(groups) > 1 else 0
     found = []
     for line in body[start:]:
@@ -181,7 +183,10 @@ def _loose(lines: Lines, claimed: set[int]) -> Iterator[Sighting]:
         if index in claimed or not LOOSE.match(line):
             continue
         end = index + 1
-        while end < min(len(lines), index + 200) and not lines[end].startswith("=") and lines[end].strip():
+        blank = end + 1 if line.startswith("Fatal") else end  # a dump begins after a blank line
+        while end < min(len(lines), index + 200) and not lines[end].startswith("="):
+            if not lines[end].strip() and end >= blank:
+                break
             end += 1
         block = _read_block(lines[index + 1 : end], "")
         crash = line.startswith(("Fatal", "worker", "+"))
@@ -198,7 +203,7 @@ def _loose(lines: Lines, claimed: set[int]) -> Iterator[Sighting]:
                 tool="pytest",
                 file=frame.file if frame else None,
                 line=frame.line if frame else None,
-                type=None if crash else "NoTests",
+                type="Timeout" if "Timeout" in line else None if crash else "NoTests",
                 lines=own,
             )
         yield Sighting(finding, index, end)

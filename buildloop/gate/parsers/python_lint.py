@@ -10,11 +10,13 @@ from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
 
 CONCISE = re.compile(
     r"\s*(?P<file>[^\s:][^:]*\.(?:pyi?|ipynb|toml)):(?P<line>\d+):(?:(?:cell \d+:)?\d+:)? "
-    r"(?:(?P<type>[A-Z]{1,4}\d{2,5})|(?P<type2>invalid-syntax|SyntaxError|E\d+|[a-z][a-z-]+))(?::|\s|$) ?(?:\[\*\] )?(?P<message>.*)"
+    r"(?:(?P<type>[A-Z]{1,4}\d{2,5})|(?P<type2>invalid-syntax|SyntaxError|E\d+|[a-z][a-z-]+))(?::|\s"
+    r"|$) ?(?:\[\*\] )?(?P<message>.*)"
 )
 # ruff's full format: the rule first, the place on an arrow below.
 FULL = re.compile(
-    r"(?:(?P<type>[A-Z]{1,4}\d{3,4})|(?P<type2>invalid-syntax|SyntaxError))(?::|\s)\s*(?:\[\*\] )?(?P<message>\S.*)"
+    r"(?:(?P<type>[A-Z]{1,4}\d{3,4})|(?P<type2>invalid-syntax|SyntaxError))(?::"
+    r"|\s)\s*(?:\[\*\] )?(?P<message>\S.*)"
 )
 ARROW = re.compile(r"\s*--> (?P<file>[^\s:][^:]*):(?P<line>\d+):\d+")
 # Names that do not exist and code that cannot run come before layout and style.

@@ -16,8 +16,10 @@ class Rank(IntEnum):
 
     AGENT = -1  # the agent itself gave up
     CAUSE = 0  # the tool says what is wrong
-    HINT = 1  # a line that looks like trouble, or a runner's note about a failure
-    CASCADE = 2  # a consequence: `make: *** Error 1`
+    TRACE = 1  # a stack trace that no test runner claimed
+    HINT = 2  # a line that looks like trouble, or a runner's note about a failure
+    WEAK = 3  # a line that may or may not be trouble
+    CASCADE = 4  # a consequence: `make: *** Error 1`
 
 
 @dataclass(frozen=True, slots=True)

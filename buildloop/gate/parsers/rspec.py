@@ -14,16 +14,20 @@ HEAD = re.compile(r"\s{1,4}\d+(?:\.\d+)?\) (?P<title>\S.*)$")
 LOADING = re.compile(r"An error occurred (?:while loading (?P<file>\S+?)\.?$|in an? `)")
 FAILURE = re.compile(r"\s*Failure/Error: ")
 TYPE = re.compile(
-    r"\s*(?P<type>[A-Z][\w:]*(?:Error|Exception|Failure|NotFound|Invalid|Timeout|Exit|[A-Z]\w*))(?: \(.*\))?:$"
+    r"\s*(?P<type>[A-Z][\w:]*(?:Error|Exception|Failure|NotFound|Invalid|Timeout|Exit"
+    r"|[A-Z]\w*))(?: \(.*\))?:$"
 )
 FRAME = re.compile(r"\s*# (?P<file>[^\s:]+):(?P<line>\d+)(?::in |$)")
 FACT = re.compile(r"\s+(?P<name>expected|got|received):? +(?P<value>.*)$|\s+expected\b.*")
+# Ruby names the place of a syntax error in its message.
+BROKEN = re.compile(r"\s+(?P<file>\S+\.rb):(?P<line>\d+): (?:syntax error|.*SyntaxError|.*unexpected)")
 RERUN = re.compile(r"rspec (?P<test>\S+)(?: # .*)?$")
 TALLY = re.compile(
     r"(\d+) examples?, (\d+) failures?(?:, (\d+) pending)?(?:, (\d+) errors? occurred outside)?"
 )
 END = re.compile(
-    r"Finished in |Failed examples:|Pending:|No examples found|Top \d+ slowest|Coverage report|\d+ examples?, "
+    r"Finished in |Failed examples:|Pending:|No examples found|Top \d+ slowest|Coverage report"
+    r"|\d+ examples?, "
 )
 
 
@@ -63,6 +67,8 @@ def _block(lines: Lines, start: int, end: int) -> Iterator[Sighting]:
     frame = innermost(frames)
     if frame and "rspec-core" in frame.file:
         frame = None
+    if broken := next((m for text in block if (m := BROKEN.match(text))), None):
+        frame = Frame(broken["file"], int(broken["line"][:9]))
     said = [text for text in block[1:] if text.strip() and not FRAME.match(text) and not FAILURE.match(text)]
     kind = next((m for text in said if (m := TYPE.match(text))), None)
     after = said[said.index(kind.string) + 1 :] if kind else said

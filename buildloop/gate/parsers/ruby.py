@@ -10,16 +10,19 @@ from buildloop.gate.parsers.frames import Frame, innermost
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, unique
 
 RAISED = re.compile(
-    r"(?P<file>[^\s:]+(?:\.rb|\.rake|Rakefile|Gemfile)|<internal:\S+?>|\S*bin/\w+):(?P<line>\d+):in [`'](?P<where>[^']*)': (?P<message>.*?)"
+    r"(?P<file>[^\s:]+(?:\.rb|\.rake|Rakefile|Gemfile)|<internal:\S+?>"
+    r"|\S*bin/\w+):(?P<line>\d+):in [`'](?P<where>[^']*)': (?P<message>.*?)"
     r"(?: \((?P<type>[A-Z][\w:]*)\))?$"
 )
 SYNTAX = re.compile(
-    r"(?P<file>[^\s:]+\.rb):(?P<line>\d+): (?P<message>(?:syntax error|warning: )?.*(?:syntax error|unexpected|unterminated|SyntaxError).*)"
+    r"(?P<file>[^\s:]+\.rb):(?P<line>\d+): (?P<message>(?:syntax error|warning: )?.*(?:syntax error"
+    r"|unexpected|unterminated|SyntaxError).*)"
 )
 FRAME = re.compile(r"\s+(?:from |\d+: from )?(?P<file>[^\s:]+):(?P<line>\d+):in ")
 ABORTED = "rake aborted!"
 RAKE = re.compile(
-    r"(?P<type>[A-Z][\w:]*(?:Error|Exception)): (?P<message>.*)|(?P<told>Don't know how to build task.*|Command failed with status.*)"
+    r"(?P<type>[A-Z][\w:]*(?:Error|Exception)): (?P<message>.*)|(?P<told>Don't know how to build task.*"
+    r"|Command failed with status.*)"
 )
 
 
@@ -56,7 +59,7 @@ def _raised(lines: Lines) -> Iterator[Sighting]:
             type=kind,
             lines=unique([line, place]),
         )
-        yield Sighting(finding, index, end, Rank.HINT)
+        yield Sighting(finding, index, end, Rank.TRACE)
 
 
 def _rake(lines: Lines) -> Iterator[Sighting]:
@@ -67,4 +70,4 @@ def _rake(lines: Lines) -> Iterator[Sighting]:
         if said:
             echo = (said["told"] or "").startswith("Command failed")
             finding = Finding(lines[index + 1], "rake", type=said["type"], lines=(lines[index + 1], line))
-            yield Sighting(finding, index, index + 2, Rank.CASCADE if echo else Rank.HINT)
+            yield Sighting(finding, index, index + 2, Rank.CASCADE if echo else Rank.TRACE)

@@ -13,7 +13,8 @@ ERROR = re.compile(r"\s*error(?:\[(?P<type>E\d{4})\])?: (?P<message>.+)$")
 ARROW = re.compile(r"\s*-->\s(?P<file>[^:]+):(?P<line>\d+):\d+")
 CAUSE = re.compile(r"(?:Caused by:|  +\S)")
 CASCADE = re.compile(
-    r"(?:could not compile|aborting due to|test failed, to rerun|\d+ targets? failed|build failed|process didn't exit successfully"
+    r"(?:could not compile|aborting due to|test failed, to rerun|\d+ targets? failed|build failed"
+    r"|process didn't exit successfully"
     r"|Recipe `|test run failed|doctest failed)"
 )
 NOTE = re.compile(r"\s+= (?:note|help): (?P<text>.*)|\s+\S.*error: .*|(?:help|note): ")
@@ -26,8 +27,10 @@ CARGO_VERB = re.compile(
     r" {3,}(?:Compiling|Updating|Checking|Downloading|Downloaded|Finished|Running|Blocking|Locking|Adding) "
 )
 CARGO_SAID = re.compile(
-    r"error: (?:cannot update the lock file|the lock file|no matching package|failed to (?:select a version|get `"
-    r"|load |parse manifest|download|resolve|run custom build)|package `|could not find `Cargo\.toml`|no such command"
+    r"error: (?:cannot update the lock file|the lock file|no matching package|failed to (?:select a version"
+    r"|get `"
+    r"|load |parse manifest|download|resolve|run custom build)|package `|could not find `Cargo\.toml`"
+    r"|no such command"
     r"|rustc .* is not supported|toolchain |the package `|no bin target|failed to run `rustc`|checksum for `)"
 )
 MAX_BLOCK = 60
@@ -94,6 +97,9 @@ def _finding(lines: Lines, index: int, error: re.Match[str], block: Lines, frame
     labels = [text for text in block[1:12] if "^" in text and text.strip(" |^-")]
     message = linker[0].strip() if linker else error["message"]
     short = [text for text in causes if len(text) < 400]
+    if not frames and not error["type"]:
+        spoken = next((i for i, text in enumerate(block) if text.strip() == "--- stderr"), 0)
+        short += [text for text in block[spoken + 1 : spoken + 10] if text.strip() and len(text) < 400]
     return Finding(
         message=message,
         tool="rustc" if error["type"] or frames else "cargo",

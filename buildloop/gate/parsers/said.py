@@ -22,7 +22,7 @@ class Sentence(NamedTuple):
     follow: int = 0  # indented or bulleted lines after it that belong to it
 
 
-FOLLOWING = re.compile(r"(?:\[?\w*\]?\s{2,}|[\s│|╰─▶╭·•*-]+\s|\t)\S")
+FOLLOWING = re.compile(r"(?:\[\w+\]\s{2,}|[\s│|╰─▶╭·•*-]+)\S")
 
 
 def sentences(

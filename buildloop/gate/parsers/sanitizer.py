@@ -12,7 +12,8 @@ from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, unique
 HEAD = re.compile(
     r"(?:==\d+==\s?ERROR: |WARNING: )(?P<type>\w+Sanitizer): (?P<message>.*)"
     r"|(?P<file>[^\s:]+):(?P<line>\d+):\d+: (?P<ub>runtime error: .*)"
-    r"|==\d+== (?P<valgrind>(?:Invalid (?:read|write|free)|Conditional jump|Use of uninit|Process terminating).*)"
+    r"|==\d+== (?P<valgrind>(?:Invalid (?:read|write|free)|Conditional jump|Use of uninit"
+    r"|Process terminating).*)"
 )
 FRAME = re.compile(
     r"\s+#\d+ (?:0x[0-9a-f]+ (?:in )?)?.*? (?P<file>[^\s()]+?):(?P<line>\d+)(?::\d+)?(?: \(.*)?$"

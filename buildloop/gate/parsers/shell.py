@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from buildloop.gate.parsers.report import Lines, Rank, ToolReport
+import re
+from dataclasses import replace
+
+from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
 from buildloop.gate.parsers.said import read_sentences, sentences
 
 SCRIPT = r"(?:(?P<file>[\w./~-]+): (?:line )?(?P<line>\d+): |[\w./-]+: )?"
@@ -27,8 +30,8 @@ TABLE = sentences(
     (
         "shell",
         "SyntaxError",
-        SCRIPT
-        + r"(?P<message>(?:[sS]yntax error|unexpected EOF while looking|conditional binary operator|bad substitution|.*: bad substitution|Bad substitution).*)",
+        SCRIPT + r"(?P<message>(?:[sS]yntax error|unexpected EOF while looking|conditional binary operator"
+        r"|bad substitution|.*: bad substitution|Bad substitution).*)",
         Rank.CAUSE,
         0,
     ),
@@ -41,59 +44,70 @@ TABLE = sentences(
     (
         "ci",
         "Timeout",
-        r"(?:Error: |ERROR: |##\[error\])?(?P<message>(?:The (?:job|operation|action|hosted runner)\b.*(?:exceeded the maximum|has timed out|was cancell?ed)|Job failed: execution took longer|The job exceeded the maximum|No output has been received in the last|Too long with no output|Step .* timed out|Build timed out|Build step .* timed out|context deadline exceeded).*)",
+        r"(?:Error: |ERROR: |##\[error\])?(?P<message>(?:The (?:job|operation|action"
+        r"|hosted runner)\b.*(?:exceeded the maximum|has timed out|was cancell?ed)"
+        r"|Job failed: execution took longer|The job exceeded the maximum"
+        r"|No output has been received in the last|Too long with no output|Step .* timed out"
+        r"|Build timed out|Build step .* timed out|context deadline exceeded).*)",
     ),
     (
         "shell",
         "Timeout",
-        r"(?P<message>(?:[\w./-]+: )?(?:\S+ )?(?:Command|command|Process|process|Test|test|Timeout|timeout)\b.{0,80}?\btimed out\b.*)",
+        r"(?P<message>(?:[\w./-]+: )?(?:\S+ )?(?:Command|command|Process|process|Test|test|Timeout"
+        r"|timeout)\b.{0,80}?\btimed out\b.*)",
         Rank.HINT,
     ),
     (
         "kernel",
         "OutOfMemory",
-        r".*(?P<message>(?:Out of memory: Kill|oom-kill:|Memory cgroup out of memory|OOMKilled|invoked oom-killer).*)",
+        r".*(?P<message>(?:Out of memory: Kill|oom-kill:|Memory cgroup out of memory|OOMKilled"
+        r"|invoked oom-killer).*)",
     ),
     (
         "shell",
         "OutOfMemory",
-        r"(?:[\w./-]+: )*(?P<message>(?:.*: )?(?:Cannot allocate memory|cannot allocate memory|virtual memory exhausted|fatal error: out of memory|Killed signal terminated program|std::bad_alloc).*)",
+        r"(?:[\w./-]+: )*(?P<message>(?:.*: )?(?:Cannot allocate memory|cannot allocate memory"
+        r"|virtual memory exhausted|fatal error: out of memory|Killed signal terminated program"
+        r"|std::bad_alloc).*)",
     ),
     ("shell", "Killed", SCRIPT + r"\s*(?:\d+ )?(?P<message>Killed(?:\s+\S.*)?)$"),
     (
         "shell",
         "Signal",
-        SCRIPT
-        + r"\s*(?:\d+ )?(?P<message>(?:Segmentation fault|Aborted|Bus error|Illegal instruction|Floating point exception|Trace/breakpoint trap)(?: *\(core dumped\))?(?:\s+\S.*)?)$",
+        SCRIPT + r"\s*(?:\d+ )?(?P<message>(?:Segmentation fault|Aborted|Bus error|Illegal instruction"
+        r"|Floating point exception|Trace/breakpoint trap)(?: *\(core dumped\))?(?:\s+\S.*)?)$",
     ),
     ("shell", "Terminated", r"(?P<message>(?:\S+: line \d+: +\d+ )?Terminated(?:\s+\S.*)?)$", Rank.HINT),
     (
         "shell",
         "DiskFull",
-        r"(?P<message>.*(?:No space left on device|Disk quota exceeded|not enough (?:free )?disk space|ENOSPC).*)",
+        r"(?P<message>.*(?:No space left on device|Disk quota exceeded|not enough (?:free )?disk space"
+        r"|ENOSPC).*)",
     ),
     (
         "loader",
         "SharedLibrary",
-        r"(?P<message>.*(?:error while loading shared libraries|cannot open shared object file|version `\w+[\d.]+' not found|Library not loaded:|dyld\[?\d*\]?: ).*)",
+        r"(?P<message>.*(?:error while loading shared libraries|cannot open shared object file"
+        r"|version `\w+[\d.]+' not found|Library not loaded:|dyld\[?\d*\]?: ).*)",
     ),
     (
         "loader",
         "ExecFormat",
-        SCRIPT
-        + r"(?P<message>.*(?:cannot execute binary file|Exec format error|cannot execute: required file not found).*)",
+        SCRIPT + r"(?P<message>.*(?:cannot execute binary file|Exec format error"
+        r"|cannot execute: required file not found).*)",
     ),
     ("shell", "Permission", SCRIPT + r"(?P<message>[^\s:]\S*: Permission denied)$"),
     (
         "shell",
         "FileNotFound",
-        SCRIPT
-        + r"(?P<message>(?:cd: |cannot (?:open|stat|access|create|remove) )?[^\s:]\S*: No such file or directory)$",
+        SCRIPT + r"(?P<message>(?:cd: |\.: |source: |cannot (?:open|stat|access|create"
+        r"|remove) )?[^\s:]\S*: (?:No such file or directory|file not found))$",
     ),
     (
         "shell",
         "FileNotFound",
-        r"(?P<message>(?:cat|ls|cp|mv|rm|stat|grep|sed|head|tail|tar|find|chmod|chown|python3?|node|bash|sh|source|ln|install|diff|make|touch|mkdir|docker|java): .*: No such file or directory)$",
+        r"(?P<message>(?:cat|ls|cp|mv|rm|stat|grep|sed|head|tail|tar|find|chmod|chown|python3?|node|bash|sh"
+        r"|source|ln|install|diff|make|touch|mkdir|docker|java): .*: No such file or directory)$",
     ),
     ("python", "FileNotFound", r"\S*python[\d.]*: (?P<message>can't open file .*)"),
     ("python", "ModuleNotFoundError", r"\S*python[\d.]*: (?P<message>No module named .*)"),
@@ -105,17 +119,31 @@ TABLE = sentences(
     (
         "java",
         "OutOfMemory",
-        r"(?P<message>There is insufficient memory for the Java Runtime.*|#\s+There is insufficient memory.*)",
+        r"(?P<message>There is insufficient memory for the Java Runtime.*"
+        r"|#\s+There is insufficient memory.*)",
     ),
     ("java", "Signal", r"#\s+(?P<message>(?:SIGSEGV|SIGBUS|A fatal error has been detected by the Java).*)"),
     (
         "shell",
         "Limit",
         SCRIPT
-        + r"(?P<message>.*(?:Too many open files|Argument list too long|fork: retry: Resource temporarily|fork: Cannot allocate).*)",
+        + r"(?P<message>.*(?:Too many open files|Argument list too long|fork: retry: Resource temporarily"
+        r"|fork: Cannot allocate).*)",
     ),
 )
 
 
+# `bash: line 1:` is a command line, not a file of the project.
+INTERPRETER = re.compile(r"(?:/\S*/)?(?:bash|sh|dash|zsh|ksh|env)$")
+
+
 def parse(lines: Lines) -> ToolReport:
-    return read_sentences(lines, TABLE)
+    report = read_sentences(lines, TABLE)
+    return ToolReport(tuple(_placed(sighting) for sighting in report.sightings))
+
+
+def _placed(sighting: Sighting) -> Sighting:
+    finding = sighting.finding
+    if not finding.file or not INTERPRETER.match(finding.file):
+        return sighting
+    return replace(sighting, finding=replace(finding, file=None, line=None))

@@ -11,14 +11,14 @@ from buildloop.gate.parsers.frames import Frame, innermost, tidy
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, tally, unique
 
 RESULT = re.compile(
-    r"(?P<indent>\s*)(?P<failed>not )?ok (?P<number>\d+)(?: -)?(?: (?P<name>.*?))?(?P<directive> # (?:SKIP|TODO|skip|todo)\b.*)?$"
+    r"(?P<indent>\s*)(?P<failed>not )?ok (?P<number>\d+)(?: -)?(?: (?P<name>.*?))?(?P<directive> # (?:SKIP"
+    r"|TODO|skip|todo)\b.*)?$"
 )
 YAML_FACT = re.compile(
-    r"\s+(?P<name>error|expected|actual|name|code|location|operator|at|message|found|wanted|file|line|failureType):\s*(?P<value>.*)$"
+    r"\s+(?P<name>error|expected|actual|name|code|location|operator|at|message|found|wanted|file|line"
+    r"|failureType)\s*:\s*(?P<value>.*)$"
 )
-BATS_PLACE = re.compile(
-    r"# \((?:from function .*? )?in (?:test )?file (?P<file>\S+), line (?P<line>\d+)\)?,?"
-)
+BATS_PLACE = re.compile(r"#\s+(?:\(.*)?in (?P<test>test )?file (?P<file>\S+), line (?P<line>\d+)")
 SHELL_PLACE = re.compile(r"#\s+(?P<file>[\w./-]+): line (?P<line>\d+): ")
 PERL_HEAD = re.compile(r"#\s+(?:Failed test|at )")
 BATS_COMMAND = re.compile(r"#\s+`.*' failed")
@@ -116,23 +116,27 @@ def _stack(yaml: Lines) -> list[Frame]:
     return [Frame(tidy(m["file"]), int(m["line"][:9])) for m in found if m]
 
 
+def _comment_place(comments: Lines) -> re.Match[str] | None:
+    """A script that failed, then the line of the test, not that of the assertion library that it called."""
+    bats = [m for line in comments if (m := BATS_PLACE.match(line))]
+    scripts = (m for line in comments if (m := SHELL_PLACE.match(line)))
+    perl = (m for line in comments if (m := PERL_PLACE.match(line)))
+    return next(scripts, None) or next((m for m in bats if m["test"]), None) or next(perl, None)
+
+
 def _commented(block: Lines, head: str, name: str | None) -> Finding:
     """bats and Test::More explain themselves in `#` comments after the result."""
     comments = [line for line in block if line.lstrip().startswith("#")]
-    place = None
-    for pattern in (SHELL_PLACE, BATS_PLACE, PERL_PLACE):
-        place = next((m for line in comments if (m := pattern.match(line.lstrip()))), None)
-        if place:
-            break
+    place = _comment_place([line.lstrip() for line in comments])
     telling = [c for c in comments if not BATS_PLACE.match(c.lstrip()) and not PERL_HEAD.match(c.lstrip())]
     commands = [c for c in telling if BATS_COMMAND.match(c.lstrip())]
-    output = [c for c in telling if c not in commands]
+    output = [c for c in telling if c not in commands and c.strip("#- ")]
     telling = [*output, *commands]
     facts = {}
     for comment in comments:
         key, colon, value = comment.lstrip("# ").partition(":")
-        if colon and key in ("got", "expected"):
-            facts[key] = value.strip()
+        if colon and key.strip() in ("got", "expected", "actual"):
+            facts[key.strip()] = value.strip()
     return Finding(
         message=(telling[0].lstrip("# ") if telling else name or head).strip(),
         tool="tap",
@@ -140,7 +144,7 @@ def _commented(block: Lines, head: str, name: str | None) -> Finding:
         file=place["file"] if place else None,
         line=int(place["line"][:9]) if place else None,
         expected=facts.get("expected"),
-        actual=facts.get("got"),
+        actual=facts.get("got") or facts.get("actual"),
         lines=unique([*telling[:4], head, *comments[:8]]),
     )
 

@@ -88,7 +88,12 @@ def parse(lines: Lines) -> ToolReport:
         place = tuple(
             line for line in lines[begun:index] if frame and f'"{frame.file}", line {frame.line}' in line
         )
-        extra = (*place[-1:], *(cause.line for cause in earlier))
-        sightings.append(Sighting(traceback.finding("python", extra=extra), begun, index, Rank.HINT))
+        more = (
+            [text for text in lines[index : index + 8] if text.strip()]
+            if traceback.line.endswith(":")
+            else []
+        )
+        extra = (*place[-1:], *more[:4], *(cause.line for cause in earlier))
+        sightings.append(Sighting(traceback.finding("python", extra=extra), begun, index, Rank.TRACE))
         earlier = []
     return ToolReport(tuple(sightings))

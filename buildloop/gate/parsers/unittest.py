@@ -68,7 +68,10 @@ def _finding(lines: Lines, start: int, end: int, test: str) -> Finding:
     last = traced[-1]
     frame = innermost(last.frames)
     place = [line for line in lines[start:end] if frame and f'"{frame.file}", line {frame.line}' in line][-1:]
-    detail = [line for line in lines[last.end : end] if line.strip()][:4]
+    captured = next(
+        (i for i in range(last.end, end) if lines[i].startswith("-----") or ">> begin" in lines[i]), end
+    )
+    detail = [line for line in lines[last.end : captured] if line.strip()][:4]
     extra = (header, *place, *detail, *(cause.line for cause in traced[:-1]))
     return last.finding("unittest", test, extra)
 

@@ -1,0 +1,119 @@
+"""How fast a huge log is read: MB/s, peak memory, and the ratio to one plain `re` scan of the same bytes.
+
+    python benchmarks/diagnose.py [--megabytes 200] [--keep PATH]
+
+The log is generated: hours of ordinary output of several tools, with a few real failures in the middle.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import resource
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from buildloop.gate.read import read_log
+
+PLAIN_SCAN = re.compile(rb"error|fail|exception|panic", re.IGNORECASE)
+CHUNK = 1 << 20
+ORDINARY = (
+    "2026-11-16T02:14:{s:02d}.{n:03d}Z INFO  http.server GET /api/v1/items/{n} 200 in {s} ms",
+    "[INFO] Compiling module {n} of 4096 to target/classes/com/acme/part{s}",
+    "tests/test_orders.py::test_total[{n}-{s}] PASSED                                [ {s}%]",
+    "   Compiling serde_derive v1.0.{s} (/build/registry/src/serde-{n})",
+    "    ✓ renders row {n} of the table ({s} ms)",
+    "ok {n} - handles the error branch of parser {s}",
+    "DEBUG worker-{s} heartbeat seq={n} lag=0.{n:03d} queue=empty",
+    "npm http fetch GET 200 https://registry.example/pkg-{n} {s}ms (cache hit)",
+    "=== RUN   TestRoundTrip/case_{n}",
+    "WARN  retry {s} of upload {n} was not needed",
+)
+FAILURES = (
+    """=================================== FAILURES ===================================
+_________________________________ test_refund __________________________________
+
+    def test_refund():
+>       assert refund(10) == 9
+E       assert 10 == 9
+
+tests/test_refund.py:12: AssertionError
+=========================== short test summary info ============================
+FAILED tests/test_refund.py::test_refund - assert 10 == 9
+""",
+    """--- FAIL: TestLedger (0.01s)
+    ledger_test.go:31: Balance() = 3, want 4
+FAIL
+""",
+    "src/cart.ts(14,7): error TS2322: Type 'string' is not assignable to type 'number'.\n",
+)
+
+
+def generated(megabytes: int) -> Iterator[bytes]:
+    chance = random.Random(7)
+    blocks = [_block(chance) for _ in range(8)]
+    size, target, told = 0, megabytes * 1_000_000, 0
+    while size < target:
+        block = chance.choice(blocks)
+        if told < len(FAILURES) and size > target * (told + 1) // 5:
+            block += FAILURES[told].encode()
+            told += 1
+        size += len(block)
+        yield block
+
+
+def _block(chance: random.Random) -> bytes:
+    lines = [
+        chance.choice(ORDINARY).format(n=chance.randrange(999), s=chance.randrange(60)) for _ in range(9000)
+    ]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def plain_scan(path: Path) -> int:
+    with path.open("rb") as stream:
+        return sum(
+            sum(1 for _ in PLAIN_SCAN.finditer(chunk)) for chunk in iter(lambda: stream.read(CHUNK), b"")
+        )
+
+
+def peak_megabytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--megabytes", type=int, default=200)
+    arguments.add_argument("--keep", type=Path, help="where to leave the generated log")
+    options = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        path = options.keep or Path(directory) / "mixed.log"
+        with path.open("wb") as stream:
+            for block in generated(options.megabytes):
+                stream.write(block)
+        megabytes = path.stat().st_size / 1e6
+
+        started = time.perf_counter()
+        reading = read_log(path, 1)
+        seconds = time.perf_counter() - started
+        memory = peak_megabytes()
+
+        started = time.perf_counter()
+        hits = plain_scan(path)
+        scan_seconds = time.perf_counter() - started
+
+    print(f"log          {megabytes:8.0f} MB")
+    print(
+        f"read_log     {megabytes / seconds:8.0f} MB/s   ({seconds:.2f} s, {len(reading.findings)} findings)"
+    )
+    print(f"plain scan   {megabytes / scan_seconds:8.0f} MB/s   ({scan_seconds:.2f} s, {hits} hits)")
+    print(f"ratio        {scan_seconds / seconds:8.2f}")
+    print(f"peak memory  {memory:8.0f} MB")
+    for finding in reading.findings[:5]:
+        print(f"  {finding.tool}: {finding.location}: {finding.message}")
+
+
+if __name__ == "__main__":
+    main()

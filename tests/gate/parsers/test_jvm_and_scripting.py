@@ -1,0 +1,266 @@
+"""Java, Kotlin, Scala, Ruby, PHP, Perl, .NET, Elixir, Swift and the smaller runners."""
+
+from __future__ import annotations
+
+import pytest
+
+from buildloop.diagnosis.model import TestCounts
+from buildloop.gate.read import read_text
+
+SUREFIRE = """\
+[ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.05 s <<< FAILURE! -- in X
+[ERROR] com.acme.AccountTest.withdraws -- Time elapsed: 0.010 s <<< FAILURE!
+org.opentest4j.AssertionFailedError: expected: <90> but was: <110>
+\tat org.junit.jupiter.api.Assertions.assertEquals(Assertions.java:527)
+\tat com.acme.AccountTest.withdraws(AccountTest.java:14)
+
+[ERROR] Failures:
+[ERROR]   AccountTest.withdraws:14 expected: <90> but was: <110>
+[INFO]
+[ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0
+[ERROR] Failed to execute goal org.apache.maven.surefire on project bank: There are test failures.
+"""
+
+
+def test_surefire_block_in_both_notations():
+    older = SUREFIRE.replace("com.acme.AccountTest.withdraws --", "withdraws(com.acme.AccountTest) ")
+    for log in (SUREFIRE, older):
+        reading = read_text(log, 1)
+        finding = reading.findings[0]
+        assert (finding.location, finding.expected, finding.actual) == (
+            "AccountTest.java:14",
+            "<90>",
+            "<110>",
+        )
+        assert reading.failing == ("com.acme.AccountTest#withdraws",)
+        assert reading.counts == TestCounts(run=2, passed=1, failed=1, skipped=0)
+
+
+def test_maven_compiler_and_dependencies():
+    compiled = read_text(
+        "[ERROR] /srv/src/main/java/com/acme/Account.java:[8,45] cannot find symbol\n  symbol:   method "
+        "f()\n",
+        1,
+    )
+    assert compiled.location == "/srv/src/main/java/com/acme/Account.java:8"
+    missing = read_text(
+        "[ERROR] Failed to execute goal on project bank: Could not resolve dependencies for project x\n", 1
+    )
+    assert missing.findings[0].tool == "maven"
+
+
+def test_gradle_test_and_resolution():
+    tests = read_text(
+        "CalculatorTest > adds() FAILED\n    org.opentest4j.AssertionFailedError at "
+        "CalculatorTest.java:14\n\n"
+        "3 tests completed, 1 failed\n\n* What went wrong:\nExecution failed for task ':test'.\n> There "
+        "were failing tests.\n",
+        1,
+    )
+    assert (tests.location, tests.failing) == ("CalculatorTest.java:14", ("CalculatorTest.adds",))
+    assert tests.counts == TestCounts(run=3, passed=2, failed=1, skipped=0)
+    resolve = read_text(
+        "* What went wrong:\nExecution failed for task ':compileJava'.\n> Could not resolve all files.\n"
+        "   > Could not find com.acme:nope:9.9.\n\n* Try:\n",
+        1,
+    )
+    assert resolve.error_lines[0].strip() == "> Could not find com.acme:nope:9.9."
+
+
+def test_java_root_cause_is_the_last_caused_by():
+    reading = read_text(
+        'Exception in thread "main" java.lang.IllegalStateException: could not start\n'
+        "\tat com.acme.Main.main(Main.java:8)\n"
+        "Caused by: java.io.FileNotFoundException: app.yml (No such file or directory)\n"
+        "\tat java.base/java.io.FileInputStream.open0(Native Method)\n"
+        "\tat com.acme.Config.load(Config.java:31)\n"
+        "\t... 1 more\n",
+        1,
+    )
+    assert (reading.location, reading.findings[0].type) == ("Config.java:31", "FileNotFoundException")
+
+
+@pytest.mark.parametrize(
+    ("line", "location"),
+    [
+        ("A.java:3: error: ';' expected", "A.java:3"),
+        ("e: file:///srv/app/Main.kt:12:17 Unresolved reference: foo", "/srv/app/Main.kt:12"),
+        ("e: /srv/app/Main.kt: (12, 17): Unresolved reference: foo", "/srv/app/Main.kt:12"),
+        ("[error] /srv/src/Calc.scala:5:22: type mismatch;", "/srv/src/Calc.scala:5"),
+        ("    [javac] /srv/src/Calc.java:7: error: incompatible types", "/srv/src/Calc.java:7"),
+    ],
+)
+def test_jvm_compilers(line: str, location: str):
+    assert read_text(line + "\n", 1).location == location
+
+
+def test_ant_junit():
+    reading = read_text(
+        "    [junit] Testsuite: com.acme.CalcTest\n    [junit] Testcase: testAdd took 0.003 sec\n    "
+        "[junit] \tFAILED\n"
+        "    [junit] junit.framework.AssertionFailedError: expected:<4> but was:<5>\n"
+        "    [junit] \tat com.acme.CalcTest.testAdd(CalcTest.java:14)\n",
+        1,
+    )
+    assert (reading.location, reading.failing) == ("CalcTest.java:14", ("com.acme.CalcTest.testAdd",))
+
+
+def test_rspec_failure_and_load_error():
+    reading = read_text(
+        """\
+Failures:
+
+  1) User#full_name joins names
+     Failure/Error: expect(user.full_name).to eq("Ann Lee")
+
+       expected: "Ann Lee"
+            got: "AnnLee"
+
+     # ./spec/models/user_spec.rb:12:in `block (3 levels) in <top (required)>'
+
+Finished in 1.23 seconds (files took 2.1 seconds to load)
+7 examples, 1 failure
+
+Failed examples:
+
+rspec ./spec/models/user_spec.rb:10 # User#full_name joins names
+""",
+        1,
+    )
+    finding = reading.findings[0]
+    assert (finding.location, finding.expected, finding.actual) == (
+        "spec/models/user_spec.rb:12",
+        '"Ann Lee"',
+        '"AnnLee"',
+    )
+    assert reading.failing == ("./spec/models/user_spec.rb:10",)
+    load = read_text(
+        "An error occurred while loading ./spec/svc_spec.rb.\nFailure/Error: require 'nope'\n\nLoadError:\n"
+        "  cannot load such file -- nope\n# ./lib/svc.rb:1:in `<top (required)>'\nNo examples found.\n",
+        1,
+    )
+    assert load.location == "lib/svc.rb:1"
+
+
+def test_minitest_and_rails():
+    plain = (
+        "  1) Failure:\nCartTest#test_total [test/cart_test.rb:8]:\nExpected: 6\n  Actual: 2\n\n1 runs, 1 "
+        "assertions, 1 failures, 0 errors, 0 skips\n"
+    )
+    rails = plain.replace("  1) Failure:", "Failure:")
+    for log in (plain, rails):
+        reading = read_text(log, 1)
+        finding = reading.findings[0]
+        assert (finding.location, finding.expected, finding.actual) == ("test/cart_test.rb:8", "6", "2")
+        assert reading.counts == TestCounts(run=1, passed=0, failed=1, skipped=0)
+
+
+def test_ruby_program():
+    reading = read_text(
+        "/srv/lib/app.rb:4:in `require': cannot load such file -- redis (LoadError)\n\tfrom bin/run:3:in "
+        "`<main>'\n",
+        1,
+    )
+    assert (reading.location, reading.findings[0].type) == ("/srv/lib/app.rb:4", "LoadError")
+
+
+def test_phpunit_and_php():
+    reading = read_text(
+        "There was 1 failure:\n\n1) CartTest::testTotal\nFailed asserting that 2 is identical to "
+        "6.\n\n/srv/tests/CartTest.php:9\n\n"
+        "FAILURES!\nTests: 3, Assertions: 3, Failures: 1, Skipped: 1.\n",
+        1,
+    )
+    finding = reading.findings[0]
+    assert (finding.location, finding.expected, finding.actual) == ("/srv/tests/CartTest.php:9", "6", "2")
+    assert reading.counts == TestCounts(run=2, passed=1, failed=1, skipped=1)
+    died = read_text('PHP Parse error:  syntax error, unexpected token ";" in /srv/Cart.php on line 7\n', 255)
+    assert died.location == "/srv/Cart.php:7"
+
+
+def test_perl_test_more_and_die():
+    failed = read_text(
+        "#   Failed test 'scale'\n#   at t/core.t line 7.\n#          got: '12'\n#     expected: '8'\n", 1
+    )
+    finding = failed.findings[0]
+    assert (finding.location, finding.expected, finding.actual) == ("t/core.t:7", "'8'", "'12'")
+    died = read_text(
+        "Can't locate Shop/Tax.pm in @INC (you may need to install it) at lib/Shop/Cart.pm line 2.\n", 2
+    )
+    assert died.location == "lib/Shop/Cart.pm:2"
+
+
+def test_bats_prefers_the_line_of_the_test_to_that_of_the_library():
+    reading = read_text(
+        "1..1\nnot ok 1 says hello\n# (from function `assert_output' in file lib/bats-assert/assert.bash, "
+        "line 194,\n"
+        '#  in test file test/hello.bats, line 6)\n#   `assert_output "hello"\' failed\n# expected : '
+        "hello\n# actual   : helo\n",
+        1,
+    )
+    finding = reading.findings[0]
+    assert (finding.location, finding.expected, finding.actual) == ("test/hello.bats:6", "hello", "helo")
+
+
+def test_dotnet_test_build_and_nuget():
+    reading = read_text(
+        "  Failed Calc.Tests.UnitTest1.Adds [3 ms]\n  Error Message:\n   Assert.Equal() Failure: Values "
+        "differ\nExpected: 4\nActual:   5\n"
+        "  Stack Trace:\n     at Calc.Tests.UnitTest1.Adds() in /src/Calc.Tests/UnitTest1.cs:line 11\n\n"
+        "Failed!  - Failed:     1, Passed:     2, Skipped:     0, Total:     3, Duration: 5 ms - "
+        "Calc.Tests.dll\n",
+        1,
+    )
+    finding = reading.findings[0]
+    assert (finding.location, finding.expected, finding.actual) == (
+        "/src/Calc.Tests/UnitTest1.cs:11",
+        "4",
+        "5",
+    )
+    assert reading.counts == TestCounts(run=3, passed=2, failed=1, skipped=0)
+    build = read_text(
+        "/src/Calc/Program.cs(7,13): error CS0103: The name 'foo' does not exist [/src/Calc/Calc.csproj]\n", 1
+    )
+    assert build.location == "/src/Calc/Program.cs:7"
+    nuget = read_text("/src/Calc/Calc.csproj : error NU1101: Unable to find package Foo.Bar.\n", 1)
+    assert nuget.findings[0].tool == "nuget"
+
+
+@pytest.mark.parametrize(
+    ("log", "location", "tool"),
+    [
+        (
+            "  1) test adds (CalcTest)\n     test/calc_test.exs:5\n     Assertion with == failed\n     "
+            "left:  5\n     right: 4\n"
+            "     stacktrace:\n       test/calc_test.exs:6: (test)\n\nFinished in 0.02 seconds\n2 tests, 1 "
+            "failure\n",
+            "test/calc_test.exs:6",
+            "exunit",
+        ),
+        (
+            "[info] - should add *** FAILED ***\n[info]   5 did not equal 4 (CalcSpec.scala:9)\n",
+            "CalcSpec.scala:9",
+            "scalatest",
+        ),
+        (
+            "/srv/Tests/CalcTests.swift:8: error: -[CalcTests.CalcTests testAdd] : XCTAssertEqual failed: "
+            '("5") is not equal to ("4")\n',
+            "/srv/Tests/CalcTests.swift:8",
+            "xctest",
+        ),
+        (
+            "FAIL in (add-test) (core_test.clj:22)\nexpected: (= 4 5)\n  actual: (not (= 4 5))\n",
+            "core_test.clj:22",
+            "clojure",
+        ),
+        (
+            "│ Error: Unsupported argument\n│ \n│   on main.tf line 12, in resource:\n╵\n",
+            "main.tf:12",
+            "terraform",
+        ),
+        ("src/Lib.hs:7:10: error:\n    • Couldn't match expected type ‘Int’\n", "src/Lib.hs:7", "gcc"),
+    ],
+)
+def test_smaller_worlds(log: str, location: str, tool: str):
+    reading = read_text(log, 1)
+    assert (reading.location, reading.findings[0].tool) == (location, tool)
