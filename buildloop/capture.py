@@ -103,7 +103,10 @@ class Capture:
             return
         self._tail.append(masked)
         self._tail_size += len(masked)
-        while self._tail_size > self._tail_limit:
-            dropped = len(self._tail.popleft())
+        while (excess := self._tail_size - self._tail_limit) > 0:
+            oldest = self._tail.popleft()
+            if len(oldest) > excess:
+                self._tail.appendleft(oldest[excess:])
+            dropped = min(excess, len(oldest))
             self._tail_size -= dropped
             self._left_out += dropped

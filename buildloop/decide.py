@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from buildloop.diagnosis.model import FailureMode
-from buildloop.models import AgentOutcome, Iteration, StopReason
+from buildloop.models import AgentOutcome, Iteration
 from buildloop.recovery.strategies import REDIRECTS
+from buildloop.result import StopReason
 from buildloop.state import LoopState
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -33,29 +32,6 @@ class AgentOutcome(StrEnum):
     TRANSIENT = "transient"
     REFUSED = "refused"
     CRASHED = "crashed"
-
-
-class StopReason(StrEnum):
-    COMPLETE = "complete"
-    MAX_ITERATIONS = "max_iterations"
-    MAX_RESTARTS = "max_restarts"
-    STUCK = "stuck"
-    GATE_COULD_NOT_RUN = "gate_could_not_run"
-    AGENT_REFUSED = "agent_refused"
-    AGENT_UNAVAILABLE = "agent_unavailable"
-    CANCELLED = "cancelled"
-
-
-EXIT_CODES: dict[StopReason, int] = {
-    StopReason.COMPLETE: 0,
-    StopReason.MAX_ITERATIONS: 1,
-    StopReason.MAX_RESTARTS: 1,
-    StopReason.STUCK: 1,
-    StopReason.GATE_COULD_NOT_RUN: 3,
-    StopReason.AGENT_REFUSED: 4,
-    StopReason.AGENT_UNAVAILABLE: 1,
-    StopReason.CANCELLED: 130,
-}
 
 
 class Usage(Frozen):
@@ -244,28 +220,3 @@ class WorkspaceInfo(Frozen):
     start_tree: str
     repo: str
     repo_id: str
-
-
-class BuildResult(Frozen):
-    """How a run ended, for a person, a script and CI alike."""
-
-    run_id: str
-    reason: StopReason
-    explanation: str
-    next_step: str
-    iterations: int
-    sessions: int
-    branch: str
-    commit: str
-    tree: str
-    failing: tuple[str, ...] = ()
-    usage: Usage = Usage()
-    seconds: float = 0.0
-    run_dir: str
-
-    @property
-    def exit_code(self) -> int:
-        return EXIT_CODES[self.reason]
-
-    def as_json(self) -> dict[str, Any]:
-        return {**self.model_dump(mode="json"), "exit_code": self.exit_code}

@@ -12,8 +12,9 @@ from pydantic import BaseModel, ValidationError
 from buildloop.errors import InputError
 from buildloop.events import EventLog
 from buildloop.files import write_atomic
-from buildloop.models import AgentReply, BuildResult, Iteration, WorkspaceInfo
+from buildloop.models import AgentReply, Iteration, WorkspaceInfo
 from buildloop.request import BuildRequest
+from buildloop.result import BuildResult
 from buildloop.workspace.lock import is_running
 
 T = TypeVar("T", bound=BaseModel)

@@ -11,9 +11,9 @@ from prefect.states import Completed, Failed
 
 from buildloop.decide import Continue, Restart, Stop, decide
 from buildloop.errors import AgentRefused, AgentUnavailable, BuildloopError, GateUnavailable
-from buildloop.models import BuildResult, StopReason
 from buildloop.recovery.policy import RetryPolicy
 from buildloop.request import RESTART_CAP, BuildRequest
+from buildloop.result import BuildResult, StopReason
 from buildloop.state import LoopState
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.lock import run_lock

@@ -18,10 +18,11 @@ from prefect.client.schemas.actions import ArtifactCreate, ArtifactUpdate
 from prefect.exceptions import PrefectException
 from prefect.runtime import flow_run
 
-from buildloop.models import BuildResult, Iteration
+from buildloop.models import Iteration
 from buildloop.redact import redactor
 from buildloop.report.markdown import iteration_rows, run_report
 from buildloop.request import BuildRequest
+from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
 
 # Artifacts this process has made, so that they are updated and not made again.

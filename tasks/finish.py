@@ -9,9 +9,9 @@ from prefect import task
 
 from buildloop.decide import Stop
 from buildloop.files import write_atomic
-from buildloop.models import BuildResult, StopReason
 from buildloop.report.markdown import run_report
 from buildloop.report.outcome import next_step
+from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 from buildloop.workspace.worktree import release

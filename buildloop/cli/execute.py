@@ -18,9 +18,9 @@ from buildloop.cli.output import print_json
 from buildloop.cli.prefect_api import start_prefect
 from buildloop.errors import BuildloopError
 from buildloop.files import write_atomic
-from buildloop.models import BuildResult, StopReason
 from buildloop.report.outcome import next_step
 from buildloop.request import BuildRequest
+from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
 from buildloop.workspace.lock import run_lock
 

@@ -11,7 +11,7 @@ from buildloop.cli.execute import execute
 from buildloop.cli.output import console, print_json
 from buildloop.cli.paths import state_folder
 from buildloop.config import Setting, flag_of, make_request
-from buildloop.models import StopReason
+from buildloop.result import StopReason
 from buildloop.rundir import find_run
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.repository import open_repository

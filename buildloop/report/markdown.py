@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from buildloop.models import BuildResult, Iteration, Remedy, Usage
+from buildloop.models import Iteration, Remedy, Usage
 from buildloop.prompt.sections import fenced
 from buildloop.request import BuildRequest
+from buildloop.result import BuildResult
 from buildloop.text import one_line
 
 EVIDENCE_SHOWN = 3

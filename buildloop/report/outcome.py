@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from buildloop.models import StopReason
+from buildloop.result import StopReason
 
 NEXT_STEPS: dict[StopReason, str] = {
     StopReason.COMPLETE: "review it with 'git diff HEAD...{branch}' and merge it with 'git merge {branch}'",

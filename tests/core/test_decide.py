@@ -6,8 +6,9 @@ import pytest
 
 from buildloop.decide import Continue, Restart, Stop, decide, proof_of
 from buildloop.diagnosis.model import FailureMode
-from buildloop.models import EXIT_CODES, AgentOutcome, ContextSummary, StopReason, Usage, Verdict
+from buildloop.models import AgentOutcome, ContextSummary, Usage, Verdict
 from buildloop.report.outcome import NEXT_STEPS
+from buildloop.result import EXIT_CODES, StopReason
 from tests.support.states import GREEN, RED, iteration, report, state
 
 CHANGED = report(Verdict.PASSED, tree="tree-1")

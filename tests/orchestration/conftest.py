@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from buildloop.models import BuildResult
 from buildloop.request import BuildRequest
+from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
 from tests.support.scripts import write_script
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from buildloop.events import read_events
-from buildloop.models import StopReason
+from buildloop.result import StopReason
 from tests.support.repos import GREEN, checkout_state, git, make_repo
 from tests.support.scripts import WRITE_FIX, wrong
 
