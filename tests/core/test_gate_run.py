@@ -17,7 +17,9 @@ def gate(tmp_path):
     def run(*commands: str, timeout: float = 60, environment: dict | None = None) -> GateReport:
         env = {**os.environ, **(environment or {})}
         out = tmp_path / "run" / "iterations"
-        setup = GateSetup(tmp_path, tmp_path / "run", out, env, timeout, "m", redactor(env))
+        setup = GateSetup(
+            tmp_path, tmp_path / "run", out, env, timeout, "m", redactor(env), "id", tmp_path / "green"
+        )
         return run_gate(commands, setup, "tree")
 
     return run
