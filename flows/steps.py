@@ -50,6 +50,7 @@ def next_iteration(state: LoopState) -> LoopState:
             base=state.head,
             prompt=compose_prompt(state),
             environment=state.environment,
+            max_iterations=state.max_iterations,
             last_passed=state.last.gate.passed,
         ),
     )

@@ -32,6 +32,7 @@ class IterateInput:
     base: str
     prompt: Prompt
     environment: Mapping[str, str]
+    max_iterations: int
     last_passed: bool
 
     @property
@@ -105,7 +106,7 @@ def _announce(given: IterateInput, here: Surroundings) -> None:
     here.run.events.emit(
         "loop.iteration_start",
         iteration=given.number,
-        max=given.request.max_iterations,
+        max=given.max_iterations,
         session=given.session,
         agent=given.request.agent,
         test_passed=given.last_passed,

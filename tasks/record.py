@@ -41,7 +41,12 @@ def _emit(run: RunDir, state: LoopState) -> None:
     last, (spent_in, spent_out) = state.last, state.fill
     counts = last.gate.reading.counts
     if last.agent is None:
-        run.events.emit("loop.baseline", verdict=last.gate.verdict, failing=last.gate.failing_count)
+        run.events.emit(
+            "loop.baseline",
+            verdict=last.gate.verdict,
+            failing=last.gate.failing_count,
+            test_counts=[counts.passed, counts.run] if counts else None,
+        )
         return
     run.events.emit(
         "loop.context_usage",
@@ -71,7 +76,7 @@ def _emit(run: RunDir, state: LoopState) -> None:
         commits=int(last.agent.checkpoint.changed),
         status=last.gate.in_words,
         failing=last.gate.failing_count,
-        tests=[counts.passed, counts.run] if counts else None,
+        test_counts=[counts.passed, counts.run] if counts else None,
         mode=last.diagnosis.mode if last.diagnosis else None,
         action=last.recovery.strategy.action if last.recovery else None,
         context_pct=state.context_pct,

@@ -57,11 +57,7 @@ def prefect_server(tmp_path_factory: pytest.TempPathFactory) -> str:
     from buildloop.cli.prefect_api import start_prefect
 
     os.environ["PREFECT_LOGGING_LEVEL"] = "ERROR"
-    api = start_prefect(tmp_path_factory.mktemp("prefect"), verbose=True).wait()
-    from prefect.context import refresh_global_settings_context
-
-    refresh_global_settings_context()
-    return api.url
+    return start_prefect(tmp_path_factory.mktemp("prefect"), verbose=True).wait().url
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
-"""Shows a run while it runs: finished iterations as a growing list, and one live line below it on a terminal.
+"""Shows a run while it runs: on a terminal one live line above the growing list of what is finished, else
+plain lines.
 
 Reads the run's event log, so it shows the same for a run in this process and for one elsewhere.
 """
@@ -13,14 +14,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.markup import escape
 from rich.spinner import Spinner
+from rich.text import Text
 
 from buildloop.text import one_line
 
 POLL_SECONDS = 0.2
+
+# What the live line keeps of the events it sees.
+SHOWN = ("session", "iteration", "max", "test_counts", "mode", "context_pct", "tokens", "cost_usd")
 
 
 class Display:
@@ -31,6 +36,8 @@ class Display:
         self._offset = events.stat().st_size if events.exists() else 0
         self._line = LiveLine(total_iterations)
         self._stop = threading.Event()
+        self._finished: list[str] = []
+        self._spinner = Spinner("dots")
         self._thread = threading.Thread(target=self._follow, daemon=True)
         self._live = (
             Live(console=console, refresh_per_second=8, transient=True) if console.is_terminal else None
@@ -49,18 +56,39 @@ class Display:
         self._thread.join()
         if self._live:
             self._live.stop()
+            for line in self._finished:
+                self._console.print(line)
 
     def say(self, text: str) -> None:
         """What is going on while there are no events yet."""
         self._line.doing = text
 
+    def announce(self, line: str) -> None:
+        """A line for the list that comes from no event."""
+        self._keep(line)
+
     def _follow(self) -> None:
         while not self._stop.is_set():
             self._take_new_events()
             if self._live:
-                self._live.update(Spinner("dots", text=self._line.text()))
+                self._live.update(self._frame())
             self._stop.wait(POLL_SECONDS)
         self._take_new_events()
+
+    def _frame(self) -> Group:
+        """As much of the list as the screen has room for; the whole list stays when the run has ended."""
+        room = max(1, self._console.height - 4)
+        return Group(self._spinner_with(self._line.text()), *map(Text.from_markup, self._finished[-room:]))
+
+    def _spinner_with(self, text: str) -> Spinner:
+        self._spinner.update(text=text)
+        return self._spinner
+
+    def _keep(self, line: str) -> None:
+        if self._live:
+            self._finished.append(line)
+        else:
+            self._console.print(line)
 
     def _take_new_events(self) -> None:
         if not self._events.exists():
@@ -74,7 +102,7 @@ class Display:
                 event = json.loads(raw)
                 self._line.take(event)
                 if line := finished_line(event):
-                    self._console.print(line)
+                    self._keep(line)
 
 
 class LiveLine:
@@ -86,15 +114,15 @@ class LiveLine:
         self.doing = "starting"
 
     def take(self, event: dict[str, Any]) -> None:
-        self._facts |= {name: value for name, value in event.items() if value is not None}
+        self._facts |= {name: event[name] for name in SHOWN if event.get(name) is not None}
         describe = DOING.get(event["type"])
         self.doing = describe(event) if describe else self.doing
 
     def text(self) -> str:
         facts, elapsed = self._facts, int(time.monotonic() - self._started)
         parts = [f"session {facts['session']}", f"iteration {facts['iteration']}/{facts['max']}"]
-        if tests := facts.get("tests"):
-            parts.append(f"tests {tests[0]}/{tests[1]}")
+        if counts := facts.get("test_counts"):
+            parts.append(f"tests {counts[0]}/{counts[1]}")
         if mode := facts.get("mode"):
             parts.append(str(mode))
         if "context_pct" in facts:
@@ -126,8 +154,8 @@ DOING: dict[str, Callable[[dict[str, Any]], str]] = {
 def _iteration_line(event: dict[str, Any]) -> str:
     colour = "green" if event["test_passed"] else "red"
     parts = [f"  iteration {event['iteration']:<4} [{colour}]{escape(event['status'])}[/{colour}]"]
-    if event.get("tests"):
-        parts.append(f"tests {event['tests'][0]}/{event['tests'][1]}")
+    if counts := event.get("test_counts"):
+        parts.append(f"tests {counts[0]}/{counts[1]}")
     parts.append(f"{event.get('files', 0)} files changed")
     if event.get("outcome") not in (None, "ok"):
         parts.append(f"agent: {event['outcome']}")

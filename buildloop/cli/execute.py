@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import threading
+import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,18 +32,24 @@ def execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: 
     run = RunDir(request.run_dir)
     with run_lock(run.path):
         pass  # a second writer is refused before a server is started for it
+    interrupted = threading.Event()
     try:
-        with _interruptible(), Display(run.path / "events.jsonl", console, request.max_iterations) as display:
+        with (
+            _interruptible(interrupted),
+            Display(run.path / "events.jsonl", console, request.max_iterations) as display,
+        ):
             display.say("starting Prefect")
             starting = start_prefect(Path(request.state_dir), verbose=verbose)
             from flows.build_loop import build_loop
 
             starting.wait()
-            _announce(console, request)
+            display.announce(_headline(request))
             state = build_loop(request, return_state=True)
         outcome: Any = state.result(raise_on_failure=False)
     except KeyboardInterrupt:
         outcome = _cancelled(run)
+    except Exception as error:  # Prefect fails in many ways when its API goes away; the run itself is intact
+        outcome = _cancelled(run) if interrupted.is_set() else error
     result = _as_result(outcome, run)
     if as_json:
         print_json(result.as_json())
@@ -50,9 +58,9 @@ def execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: 
     return result.exit_code
 
 
-def _announce(console: Console, request: BuildRequest) -> None:
+def _headline(request: BuildRequest) -> str:
     gate = escape(" && ".join(request.test))
-    console.print(f"run [bold]{request.run_id}[/bold] · {request.agent} · {gate}")
+    return f"run [bold]{request.run_id}[/bold] · {request.agent} · {gate}"
 
 
 def _tell(console: Console, result: BuildResult) -> None:
@@ -96,6 +104,7 @@ def _cancelled(run: RunDir) -> BuildResult:
         branch=branch,
         commit=next((one.head for one in reversed(done) if one.head), ""),
         tree=done[-1].gate.tree if done else "",
+        seconds=round(time.time() - (run.path / "request.json").stat().st_mtime, 1) if workspace else 0,
         run_dir=str(run.path),
     )
     run.save("result.json", result)
@@ -104,13 +113,16 @@ def _cancelled(run: RunDir) -> BuildResult:
 
 
 @contextmanager
-def _interruptible() -> Iterator[None]:
-    """SIGTERM and a closed terminal are asked to end like Ctrl-C."""
+def _interruptible(interrupted: threading.Event) -> Iterator[None]:
+    """SIGTERM and a closed terminal end a run like Ctrl-C."""
 
     def interrupt(_: int, __: FrameType | None) -> None:
+        interrupted.set()
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before = {
+        number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    }
     try:
         yield
     finally:

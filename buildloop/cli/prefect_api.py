@@ -29,6 +29,7 @@ QUIET = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_LOGGING_SERVER_LEVEL": "WARNING",
+    "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",
 }
 
 
@@ -59,7 +60,8 @@ def configured_url(environment: Mapping[str, str]) -> str | None:
 
 
 def start_prefect(state_dir: Path, *, verbose: bool = False, port: int = 0) -> Starting:
-    """Prepare this process for Prefect. Import Prefect only afterwards: it reads its settings at import.
+    """Prepare this process for Prefect. Import Prefect only afterwards: it reads its settings at import, and
+    the address of an embedded server is made known to it by `Starting.wait`.
 
     An embedded server stays until this process ends: Prefect delivers its last logs and events at exit.
     """
@@ -78,7 +80,7 @@ def start_prefect(state_dir: Path, *, verbose: bool = False, port: int = 0) -> S
 
 
 class Starting:
-    """An API that may still be coming up; do other work before you wait for it."""
+    """An API that may still be coming up; do other work, such as importing Prefect, before you wait for it."""
 
     def __init__(self, api: PrefectApi | None, folder: Path | None = None, port: int = 0) -> None:
         self._api, self._folder = api, folder
@@ -89,7 +91,15 @@ class Starting:
             assert self._folder is not None
             self._api = _wait_until_up(self._folder, self._process)
             os.environ["PREFECT_API_URL"] = self._api.url
+            _tell_prefect()
         return self._api
+
+
+def _tell_prefect() -> None:
+    """Without this, a Prefect that was imported meanwhile would start a server of its own."""
+    from prefect.context import refresh_global_settings_context
+
+    refresh_global_settings_context()
 
 
 def _hold_client_lock(folder: Path) -> None:
