@@ -97,16 +97,15 @@ class Capture:
 
     def _keep(self, stream: BinaryIO, data: bytes) -> None:
         masked = self._masked(data)
-        if self._head_left > 0 and not self._tail:
-            stream.write(masked)
-            self._head_left -= len(masked)
-            return
+        if self._head_left > 0:
+            stream.write(masked[: self._head_left])
+            self._head_left, masked = self._head_left - len(masked), masked[self._head_left :]
         self._tail.append(masked)
         self._tail_size += len(masked)
-        while (excess := self._tail_size - self._tail_limit) > 0:
+        while (surplus := self._tail_size - self._tail_limit) > 0:
             oldest = self._tail.popleft()
-            if len(oldest) > excess:
-                self._tail.appendleft(oldest[excess:])
-            dropped = min(excess, len(oldest))
+            if len(oldest) > surplus:
+                self._tail.appendleft(oldest[surplus:])
+            dropped = min(surplus, len(oldest))
             self._tail_size -= dropped
             self._left_out += dropped

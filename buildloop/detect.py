@@ -50,7 +50,7 @@ def _node(repo: Path) -> Iterator[Detected]:
         script = json.loads(_read(repo / "package.json")).get("scripts", {}).get("test", "")
     except (ValueError, AttributeError):
         return
-    if script and NPM_PLACEHOLDER not in script:
+    if isinstance(script, str) and script and NPM_PLACEHOLDER not in script:
         tool = next((tool for lock, tool in NODE_LOCKS.items() if (repo / lock).is_file()), "npm")
         yield Detected(tool, f"{tool} test", "package.json")
 

@@ -49,7 +49,8 @@ Command = Annotated[str, AfterValidator(_not_blank)]
 class BuildRequest(BaseModel):
     """One goal, one repository, one gate: what a run works on and where it stops."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # No infinite numbers: JSON has none, so such a request could not be read back for a resume.
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     goal: Annotated[str, AfterValidator(_not_blank)] = Field(
         description="What the agent shall achieve. Kept word for word and shown to it in every prompt."

@@ -14,6 +14,7 @@ from buildloop.config import Setting, flag_of, make_request
 from buildloop.result import StopReason
 from buildloop.rundir import find_run
 from buildloop.workspace.git import forget_calling_git
+from buildloop.workspace.lock import run_lock
 from buildloop.workspace.repository import open_repository
 
 
@@ -35,7 +36,8 @@ def resume_run(
     request = make_request({**stored, **changed})
     open_repository(Path(request.repo))
     agent_for(request)
-    if changed:
-        run.save("request.json", request)
-    run.events.emit("loop.resumed", iteration=max((one.number for one in run.iterations()), default=0))
+    with run_lock(run.path):  # whoever works on it now must not find its request changed
+        if changed:
+            run.save("request.json", request)
+        run.events.emit("loop.resumed", iteration=max((one.number for one in run.iterations()), default=0))
     return execute(request, screen, verbose=verbose, as_json=as_json)

@@ -35,8 +35,8 @@ def checked_request(flags: Mapping[str, Any], environment: Mapping[str, str]) ->
     settings = _filled_in(settings, repository.root / repository.inside)
     request = make_request(settings).named(new_run_id())
     check_start(repository, request)
-    check_writable(Path(request.state_dir))
     agent_for(request)
+    check_writable(Path(request.state_dir))
     return request
 
 

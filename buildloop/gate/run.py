@@ -31,7 +31,7 @@ NOT_STARTED = (126, 127)
 TAIL_BYTES, TAIL_LINES, TAIL_LINE_CHARS = 16_384, 60, 400
 SHELL_WORDS = frozenset(
     {"cd", "test", "[", "{", "(", "!", "if", "for", "while", "case", "set", "export", "exec", "time", ":"}
-    | {"true", "false", ".", "command", "eval", "trap", "ulimit", "umask", "unset", "wait"}
+    | {"true", "false", ".", "command", "eval", "trap", "ulimit", "umask", "unset", "wait", "until", "exit"}
 )
 
 # The worst verdict of several commands is the gate's.
@@ -125,7 +125,7 @@ def _verdict(command: str, result: ProcessResult, setup: GateSetup) -> Verdict:
 def missing_program(command: str, workdir: Path, environment: Mapping[str, str]) -> str | None:
     """The command's own program, if it cannot be started. A tool missing further in is a red gate."""
     program = first_program(command)
-    if program is None or program in SHELL_WORDS:
+    if program is None or program in SHELL_WORDS or program.startswith(("(", "{", "<", ">", "|", "&", ";")):
         return None
     if "/" in program:
         return None if shutil.which(str(workdir / program)) else program

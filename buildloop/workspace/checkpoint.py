@@ -40,7 +40,9 @@ def make_checkpoint(
     """
     root = Path(workspace.root)
     head = run_git(root, "rev-parse", "HEAD")
-    if head != parent and step.trailers in run_git(root, "log", "-1", "--format=%B", head):
+    if head != parent and run_git(root, "log", "-1", "--format=%B", head).strip().endswith(
+        f"\n{step.trailers}"
+    ):
         return _describe(root, run_git(root, "rev-parse", f"{head}^"), head)
     tree = _write_tree(root, exclude)
     if tree == run_git(root, "rev-parse", f"{parent}^{{tree}}"):

@@ -52,3 +52,11 @@ def checkout_state(repo: Path) -> dict[str, str]:
         for path in [*files, *inside]
         if path.exists()
     }
+
+
+def every_file(folder: Path) -> dict[str, str]:
+    """Every file and folder below `folder`, git's own included, byte for byte."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        for path in sorted(folder.rglob("*"))
+    }
