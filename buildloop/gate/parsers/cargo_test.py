@@ -97,7 +97,7 @@ def _panics(lines: Lines) -> Iterator[Sighting]:
             type="assertion" if message.startswith("assertion") else "panic",
             expected=facts.get("right"),
             actual=facts.get("left"),
-            lines=unique([*said[:1], line, *said[1:6]]),
+            lines=unique([*said[:3], line, *said[3:6]]),
         )
         echo = message.lower().startswith("some tests failed")
         yield Sighting(finding, index, end, Rank.CASCADE if echo else Rank.CAUSE)
