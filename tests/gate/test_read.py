@@ -53,6 +53,12 @@ def test_a_wrapper_hides_nothing(wrapped: str):
     assert reading.error_lines[0] == TSC
 
 
+def test_colours_that_lost_their_escape_character_are_dropped():
+    coloured = "\n".join(f"[32m.[0m[0K{n}" for n in range(6))
+    assert clean_lines(coloured + f"\n[31m{TSC}[0m")[-1] == TSC
+    assert clean_lines("a[0m") == ["a[0m"]
+
+
 def test_what_a_program_prints_itself_is_no_wrapper():
     lines = ["12:00:00 started", "error: boom", "at main"]
     assert clean_lines("\n".join(lines)) == lines
@@ -84,6 +90,23 @@ def test_several_tools_in_one_log_are_all_heard():
         1,
     )
     assert {"tsc", "go test", "mypy"} <= set(reading.tools)
+
+
+def test_where_a_tool_says_what_is_wrong_hints_are_lines_and_not_findings():
+    reading = read_text(f"ERROR worker 7 lost its shard\n{TSC}\nmake: *** [Makefile:3: all] Error 1\n", 2)
+    assert [finding.tool for finding in reading.findings] == ["tsc"]
+    assert "ERROR worker 7 lost its shard" in reading.error_lines
+
+
+def test_what_a_passing_test_logged_comes_after_what_failed():
+    reading = read_text(
+        "java.net.ConnectException: Connection refused\n\tat com.acme.Service.call(Service.java:44)\n"
+        "[ERROR] total(com.acme.CartTest)  Time elapsed: 0.01 s  <<< FAILURE!\n"
+        "java.lang.AssertionError: expected:<6> but was:<2>\n\tat "
+        "com.acme.CartTest.total(CartTest.java:19)\n",
+        1,
+    )
+    assert reading.location == "CartTest.java:19"
 
 
 def test_at_most_twenty_lines_none_twice():

@@ -247,3 +247,38 @@ Expected equality of these values:
         1,
     )
     assert (reading.location, reading.failing) == ("src/calc_test.cc:7", ("Calc.Adds",))
+
+
+def test_cmake_error_in_a_module_of_cmake_is_placed_at_our_call():
+    reading = read_text(
+        """\
+CMake Error at /usr/share/cmake-3.2/Modules/FindPackageHandleStandardArgs.cmake:138 (message):
+  Could NOT find Halide (missing: HALIDE_ROOT_DIR)
+Call Stack (most recent call first):
+  /usr/share/cmake-3.2/Modules/FindPackageHandleStandardArgs.cmake:374 (_FPHSA_FAILURE_MESSAGE)
+  cmake/Modules/FindHalide.cmake:38 (find_package_handle_standard_args)
+  CMakeLists.txt:46 (include)
+""",
+        1,
+    )
+    assert reading.location == "cmake/Modules/FindHalide.cmake:38"
+
+
+def test_a_panic_in_a_registry_crate_is_no_place_of_ours():
+    reading = read_text(
+        "thread 'main' panicked at /home/x/.cargo/registry/src/index/openssl-sys-0.9/build/find.rs:190:5:\n"
+        "no OpenSSL\n",
+        101,
+    )
+    assert reading.location is None
+
+
+def test_doctest_panic_is_one_finding():
+    reading = read_text(
+        "test src/lib.rs - two (line 1) ... FAILED\n\nfailures:\n\n---- src/lib.rs - two (line 1) stdout "
+        "----\n"
+        "Test executable failed (exit status: 101).\n\nstderr:\n\nthread 'main' panicked at "
+        "src/lib.rs:5:1:\nboom\n\n",
+        101,
+    )
+    assert [finding.message for finding in reading.findings] == ["boom"]
