@@ -75,6 +75,10 @@ DOTNET_WELL_KNOWN = words(
     "Fact Theory InlineData TestMethod TestClass Test TestFixture"
 )
 # Names that projects give to their own modules and that nobody publishes under.
+SCRIPT_NAMES = words(
+    "test tests unit e2e build start dev serve watch lint format fmt check typecheck type-check coverage "
+    "cov clean ci release"
+)
 HOUSEHOLD_NAMES = words(
     "app apps api src lib libs core common shared util utils helper helpers tools config configs conf "
     "settings constants const types "

@@ -175,6 +175,11 @@ def _command(signal: Signal, _own: Collection[str]) -> bool:
     return "/" in subject or subject.endswith(SCRIPTS) or bool(SHELL_FUNCTION.fullmatch(subject))
 
 
+def _script(signal: Signal, _own: Collection[str]) -> bool:
+    """Yarn and pnpm say the same of a script that the project lacks and of a tool that is not installed."""
+    return ":" in signal.subject or signal.subject in known.SCRIPT_NAMES
+
+
 def _dotnet(signal: Signal, _own: Collection[str]) -> bool:
     return signal.subject.split(".")[0].removesuffix("Attribute") not in known.DOTNET_WELL_KNOWN
 
@@ -191,5 +196,6 @@ RESOLVERS: dict[str, Callable[[Signal, Collection[str]], bool]] = {
     "elixir": _elixir,
     "ruby": _ruby,
     "command": _command,
+    "script": _script,
     "dotnet": _dotnet,
 }
