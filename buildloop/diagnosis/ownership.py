@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable, Collection, Iterator
-from pathlib import Path
+from collections.abc import Callable, Collection
 
 from buildloop.diagnosis import known_packages as known
 from buildloop.diagnosis.model import Signal
@@ -30,6 +28,7 @@ DECLARED = (
     re.compile(r"^# (?P<name>[\w.-]+\.[a-z]+/[\w./-]+)(?: \[.*\])?$"),
     re.compile(r"^\s*Compiling (?P<name>[\w-]+) v\S+ \(/"),
     re.compile(r"^error: could not compile `(?P<name>[\w-]+)`"),
+    re.compile(r"^rootdir: \S*/(?P<name>[\w.-]+)"),
     re.compile(r"^\[INFO\] -+< (?P<name>[\w.]+):"),
     re.compile(r"^(?:\[\w+\] )?Running (?P<name>\w+\.\w+)\.[\w.]+$"),
     re.compile(r"^> (?P<name>@?[\w./-]+)@\d\S* "),
@@ -39,14 +38,12 @@ SCRIPTS = (".sh", ".bash", ".py", ".pl", ".rb", ".js", ".ts")
 # Words joined by underscores are functions of a script, except those of the well-known assertion library.
 SHELL_FUNCTION = re.compile(r"(?!assert_|refute_)[a-z]{3,}(?:_[a-z]{3,})+")
 DEEP_ENOUGH = 3
-MAX_ENTRIES = 20_000
-SKIPPED_FOLDERS = frozenset(
-    {"node_modules", "target", "dist", "build", "__pycache__", "vendor", "venv", "site-packages"}
-)
+MAX_LINE = 1_000  # frames are short, and looking for paths in longer ones takes its time
 
 
 def names_in(line: str) -> frozenset[str]:
     """Names of modules of the project that a line shows: parts of its paths, packages it declares."""
+    line = line[:MAX_LINE]
     names = {
         found.group("name").replace("-", "_") if "/" not in found.group("name") else found.group("name")
         for pattern in DECLARED
@@ -68,24 +65,6 @@ def names_in(line: str) -> frozenset[str]:
 
 def is_foreign(path: str) -> bool:
     return FOREIGN.search(path) is not None
-
-
-def names_in_repository(repo: Path) -> frozenset[str]:
-    """The same from the file tree: every folder and file near the top, without its suffix."""
-    return frozenset(name for path in _entries(repo) for name in (path.name, path.stem))
-
-
-def _entries(repo: Path) -> Iterator[Path]:
-    budget = MAX_ENTRIES
-    for folder, folders, files in os.walk(repo):
-        folders[:] = [name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS]
-        if len(Path(folder).relative_to(repo).parts) >= DEEP_ENOUGH:
-            folders.clear()
-        for name in (*folders, *files):
-            budget -= 1
-            if budget < 0:
-                return
-            yield Path(folder) / name
 
 
 def is_own(signal: Signal, own: Collection[str]) -> bool:
@@ -119,11 +98,9 @@ def _node(signal: Signal, own: Collection[str]) -> bool:
     first = subject.split("/")[0]
     if subject.startswith("node:") or first in known.NODE_BUILTIN:
         return False
-    return (
-        subject in own
-        or (first in own and "/" in subject)
-        or ("/" in subject and first in known.HOUSEHOLD_NAMES)
-    )
+    if subject.startswith("@"):
+        return any(name.split("/")[0] == first for name in own if name.startswith("@"))
+    return subject in own or ("/" in subject and (first in own or first in known.HOUSEHOLD_NAMES))
 
 
 def _c(signal: Signal, own: Collection[str]) -> bool:
@@ -169,9 +146,9 @@ def _jvm(signal: Signal, own: Collection[str]) -> bool:
     return len(parts) == 1 or ".".join(parts[:2]) in own or (parts[0] in own and len(parts[0]) > 3)
 
 
-def _php(signal: Signal, own: Collection[str]) -> bool:
-    root, namespaced, _ = signal.subject.partition("\\")
-    return not namespaced or root in own or root.lower() in own or root.lower() in known.HOUSEHOLD_NAMES
+def _php(signal: Signal, _own: Collection[str]) -> bool:
+    # Autoloading fails far more often for a project's own classes than for installed ones.
+    return signal.subject.split("\\")[0] not in known.PHP_WELL_KNOWN
 
 
 def _perl(signal: Signal, own: Collection[str]) -> bool:
@@ -184,7 +161,9 @@ def _elixir(signal: Signal, own: Collection[str]) -> bool:
 
 
 def _ruby(signal: Signal, own: Collection[str]) -> bool:
-    return signal.subject.startswith((".", "/")) or _by_first_name(signal, own)
+    first, nested, _ = signal.subject.partition("/")
+    tested = {f"{first}_spec", f"{first}_test", f"test_{first}"} if nested else set()
+    return signal.subject.startswith((".", "/")) or not tested.isdisjoint(own) or _by_first_name(signal, own)
 
 
 def _command(signal: Signal, _own: Collection[str]) -> bool:
