@@ -40,6 +40,7 @@ FAMILY_OF = {tool.replace("-", " "): family for family, tools in TOOLS.items() f
 
 KIND_OF_TYPE: Mapping[str, Kind] = {
     "NoTests": Kind.NO_TESTS,
+    "MissingPlugin": Kind.MISSING,
     "Timeout": Kind.TIMEOUT,
     "timeout": Kind.TIMEOUT,
     "CommandNotFound": Kind.COMMAND,
@@ -76,6 +77,8 @@ ASSERTING = re.compile(
 )
 # Types that say no more than that something went wrong.
 NAMELESS = frozenset({"Error", "Exception", "panic", "RuntimeError", "die", "Failed", "task", "goal"})
+# rustc found the module, but not the name in it.
+NO_ITEM = re.compile(r"no `\w+` in `")
 NOT_CALLABLE = re.compile(r"is not a function|not callable|undefined method")
 COMPILING = frozenset(
     {
@@ -195,7 +198,7 @@ def _packaging(finding: Finding, kind: Kind) -> Category:
 
 def _is_own(finding: Finding) -> bool:
     text = f"{finding.message} {finding.lines[0] if finding.lines else ''}"
-    if any('#include "' in line for line in finding.lines):
+    if any('#include "' in line or NO_ITEM.search(line) for line in finding.lines):
         return True
     name = missing_module(text)
     return name is not None and is_own_module(name, [finding.file] if finding.file else [])

@@ -89,6 +89,7 @@ WORDS: dict[Kind, tuple[str, ...]] = {
         r"reached end of file while parsing|missing separator|class, interface,? (?:enum)?.* expected",
     ),
     Kind.MISSING: (
+        r"non-resolvable (?:parent|import) pom|cannot access \w+ \(https?:|missing go\.sum entry",
         r"could not find \w+ \(missing",
         r"""could not resolve ["']""",
         r"modulenotfounderror|could not resolve (?:all |dependencies)",
@@ -109,6 +110,7 @@ WORDS: dict[Kind, tuple[str, ...]] = {
         r"make: \S+: no such file|env: .*no such file|commandnotfound",
     ),
     Kind.FILE: (
+        r"failed opening required",
         r"no such file|\bENOENT\b|\bEACCES\b|\bEPERM\b|\bEISDIR\b|\bENOTDIR\b|\bEEXIST\b",
         r"permission denied|filenotfound|file not found|cannot (?:open|read|access|stat) ",
         r"(?:file|path|directory|folder)\b.*does not exist|nosuchfile|could not (?:read|open)",
@@ -133,6 +135,7 @@ WORDS: dict[Kind, tuple[str, ...]] = {
         r"no exported member|no matching function|unknown type name",
     ),
     Kind.TYPE: (
+        r"E0277|E0369|cannot be made by|trait bound .* not satisfied",
         r"type ?error|incompatible types?|type mismatch|mismatched types|is not assignable",
         r"cannot (?:use|convert|be converted|be applied|assign)|expected type|argument of type",
         r"argumenterror|wrong number of arguments|nullpointer|classcast|cannot read propert",

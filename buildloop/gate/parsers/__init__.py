@@ -123,7 +123,7 @@ PARSERS: tuple[ParserEntry, ...] = (
         (
             "linters",
             "::error |coverage |....Failed|[warn] |would reformat|cannot format|incorrectly sorted"
-            "|Would reformat|Diff in |: C: |: W: "
+            "|Would reformat|would be |Diff in |: C: |: W: "
             "|: E: |: F: |SC|ERROR: |DL3|DL4|MD0|.lua:|lint/| | ERROR |.php|.elm|.kt:|) ",
         ),
         ("npm", "npm ERR!|npm error"),

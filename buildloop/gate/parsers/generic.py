@@ -61,7 +61,7 @@ ECHO = re.compile(
     r"|non-zero exit|command failed|build failed|tests? failed$|failed with exit|process completed with"
     r"|completed with errors|exiting with|aborting|error: test failed|failed! see above"
     r"|some (?:checks|tests) failed|did not complete successfully|job failed|errors? generated"
-    r"|commands failed$|marked build as failure|^FAILED \((?:failures|errors)="
+    r"|commands failed$|evaluation failed|marked build as failure|^FAILED \((?:failures|errors)="
     r"|\d+ errors?(?: and| ,|,|\.|$)|found \d+ errors?|\d+ (?:failed|failing|failures?)\b|errors? found$"
     r"|compilation failed|failed tests:|tests unsuccessful"
     r"|there (?:were|are) \d* ?(?:test )?(?:failures|errors|failing))"

@@ -29,6 +29,7 @@ TABLE = sentences(
     ("black", "format", r"would reformat (?P<file>\S+)"),
     ("black", "SyntaxError", r"error: cannot format (?P<file>[^:]+): (?P<message>.*)"),
     ("isort", "format", r"ERROR: (?P<file>\S+\.py) (?P<message>Imports are incorrectly sorted.*)"),
+    ("ruff", "format", r"(?P<message>\d+ files? would be (?:re)?formatted.*)", Rank.HINT),
     ("ruff", "format", r"Would reformat: (?P<file>\S+)"),
     ("rustfmt", "format", r"Diff in (?P<file>\S+?)(?::(?P<line>\d+):?| at line (?P<line2>\d+):)$"),
     (
