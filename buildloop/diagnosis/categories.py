@@ -28,10 +28,10 @@ class Family(Enum):
 TOOLS: Mapping[Family, str] = {
     Family.TESTS: "pytest unittest jest vitest mocha playwright tap cargo-test go-test surefire junit rspec "
     "minitest phpunit test-more dotnet-test ctest exunit scalatest munit dart hspec ava node:test robot "
-    "bazel deno karma busted doctest catch2 gtest xctest bun clojure julia testthat",
+    "bazel deno karma busted doctest catch2 gtest xctest bun clojure julia testthat boost.test",
     Family.COMPILER: "tsc eslint mypy ruff rustc go gcc msvc ld javac cmake make prettier black isort "
-    "rustfmt rubocop psalm ktlint hadolint markdownlint luacheck biome lint annotation pre-commit shellcheck "
-    "phpstan elm webpack esbuild vite dotnet gradle maven terraform compiler docker-build",
+    "rustfmt rubocop psalm ktlint hadolint markdownlint luacheck biome lint annotation pre-commit bandit "
+    "shellcheck phpstan elm webpack esbuild vite dotnet gradle maven terraform compiler docker-build",
     Family.PACKAGES: "npm pnpm yarn bun-install pip uv poetry pipenv pdm conda cargo apt apk dnf brew "
     "bundler gem composer cocoapods cpan hex docker git nuget go-mod",
     Family.AGENT: "claude codex gemini aider opencode",

@@ -89,6 +89,7 @@ WORDS: dict[Kind, tuple[str, ...]] = {
         r"reached end of file while parsing|missing separator|class, interface,? (?:enum)?.* expected",
     ),
     Kind.MISSING: (
+        r"binary is missing",
         r"non-resolvable (?:parent|import) pom|cannot access \w+ \(https?:|missing go\.sum entry",
         r"could not find \w+ \(missing",
         r"""could not resolve ["']""",

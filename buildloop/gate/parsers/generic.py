@@ -50,7 +50,8 @@ WEAK: tuple[re.Pattern[str], ...] = (
         rf"|[Cc]onnection refused|[Uu]ndefined)\b.*)$"
     ),
     re.compile(
-        r"(?P<file>[\w@./\\+-]+\.[A-Za-z]\w{0,7}):(?P<line>\d+)(?::\d+)?:\s?(?!\d)(?P<message>[^\s:].{3,})$"
+        r"(?P<file>[\w@./\\+-]+\.[A-Za-z]\w{0,7}):(?P<line>\d+)(?::\d+)?:\s?(?!\d"
+        r"|in [`'])(?P<message>[^\s:].{3,})$"
     ),
 )
 TYPED = STATED[1]

@@ -127,3 +127,11 @@ Call Stack (most recent call first):
         1,
     )
     assert reading.location == "cmake/Modules/FindHalide.cmake:38"
+
+
+def test_a_failed_assert_of_libc_comes_before_the_abort():
+    reading = read_text(
+        "t: main.c:12: main: Assertion `add(2, 2) == 4' failed.\nAborted (core dumped)\n", 134
+    )
+    assert reading.location == "main.c:12"
+    assert reading.error_lines[1] == "Aborted (core dumped)"

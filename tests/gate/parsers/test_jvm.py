@@ -103,3 +103,13 @@ def test_ant_junit():
         1,
     )
     assert (reading.location, reading.failing) == ("CalcTest.java:14", ("com.acme.CalcTest.testAdd",))
+
+
+def test_spock_condition_under_gradle():
+    reading = read_text(
+        "CartSpec > totals FAILED\n    Condition not satisfied:\n\n    cart.total() == 6\n    |    |\n    "
+        "|    2\n"
+        "        at CartSpec.totals(CartSpec.groovy:14)\n",
+        1,
+    )
+    assert reading.location == "CartSpec.groovy:14"

@@ -159,3 +159,14 @@ def test_doctest_panic_is_one_finding():
         101,
     )
     assert [finding.message for finding in reading.findings] == ["boom"]
+
+
+def test_go_test_json_is_read_like_its_text():
+    event = (
+        '{"Time":"2024-01-05T10:12:01Z","Action":"output","Package":"x","Test":"TestA","Output":"%s\\n"}\n'
+    )
+    log = "".join(
+        event % line for line in ("    a_test.go:5: got 1, want 2", "--- FAIL: TestA (0.00s)", "FAIL")
+    )
+    reading = read_text(log, 1)
+    assert (reading.location, reading.failing) == ("a_test.go:5", ("TestA",))

@@ -67,6 +67,16 @@ def test_ruby_program():
     assert (reading.location, reading.findings[0].type) == ("/srv/lib/app.rb:4", "LoadError")
 
 
+def test_rails_says_more_than_that_it_aborted():
+    reading = read_text(
+        "rails aborted!\nActiveRecord::PendingMigrationError:\n\nMigrations are pending.\n\n"
+        "/srv/app/config/environment.rb:5:in `<main>'\n",
+        1,
+    )
+    assert reading.location == "/srv/app/config/environment.rb:5"
+    assert reading.error_lines[0] == "ActiveRecord::PendingMigrationError:"
+
+
 def test_phpunit_and_php():
     reading = read_text(
         "There was 1 failure:\n\n1) CartTest::testTotal\nFailed asserting that 2 is identical to "
