@@ -185,4 +185,6 @@ def test_init_does_not_replace_a_config(refused, repo):
 
 
 def test_an_unknown_report_format(refused, tmp_path):
-    assert "choose terminal, markdown, json" in refused("report", "--format", "pdf", "--state-dir", str(tmp_path))
+    assert "choose terminal, markdown, json" in refused(
+        "report", "--format", "pdf", "--state-dir", str(tmp_path)
+    )
