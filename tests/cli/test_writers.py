@@ -28,7 +28,7 @@ def start(api_url: str, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def test_a_second_run_is_allowed_and_a_second_writer_is_refused(prefect_server, repo, tmp_path):
+def test_pitfall_46_a_second_run_is_allowed_and_a_second_writer_is_refused(prefect_server, repo, tmp_path):
     """The first run waits in its agent; the second one runs beside it to its end; nobody else may have the first."""
     flag, state = tmp_path / "go", str(tmp_path / "state")
     waiting = f"sh -c 'echo up >> {tmp_path}/up; while [ ! -e {flag} ]; do sleep 0.1; done; echo 1 > one.txt'"
