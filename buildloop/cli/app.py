@@ -178,6 +178,14 @@ def report(
     show_report(run_id, "json" if as_json else form, state_dir)
 
 
+@app.command()
+def explain(run_id: RunId = None, state_dir: Folder = None, as_json: AsJson = False) -> None:
+    """Say for each iteration why it was red, how sure that is, and what was done about it."""
+    from buildloop.cli.explain import explain_run
+
+    explain_run(run_id, state_dir, as_json=as_json)
+
+
 @app.command(
     add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
 )

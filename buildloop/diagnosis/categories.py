@@ -34,7 +34,7 @@ TOOLS: Mapping[Family, str] = {
     "phpstan elm webpack esbuild vite dotnet gradle maven terraform compiler docker-build",
     Family.PACKAGES: "npm pnpm yarn bun-install pip uv poetry pipenv pdm conda cargo apt apk dnf brew "
     "bundler gem composer cocoapods cpan hex docker git nuget go-mod",
-    Family.AGENT: "claude codex gemini aider",
+    Family.AGENT: "claude codex gemini aider opencode",
 }
 FAMILY_OF = {tool.replace("-", " "): family for family, tools in TOOLS.items() for tool in tools.split()}
 

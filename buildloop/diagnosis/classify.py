@@ -13,9 +13,10 @@ from buildloop.diagnosis.evidence import Evidence
 from buildloop.diagnosis.fingerprint import fingerprint
 from buildloop.diagnosis.flakiness import detect_test_flakiness
 from buildloop.diagnosis.model import Attempt, Diagnosis, FailureMode, LogReading
-from buildloop.diagnosis.ownership import names_in_repository
+from buildloop.diagnosis.repository import names_in_repository
 from buildloop.diagnosis.signals import scan, with_scan
 from buildloop.diagnosis.stuck import detect_infinite_loop
+from buildloop.diagnosis.suspicion import suspect
 
 UNEXPLAINED, STATED_ERROR = 0.5, 0.75
 
@@ -42,15 +43,17 @@ def diagnose(
         detect_test_flakiness(history),
         detect_infinite_loop(history),
     )
-    found = [evidence for evidence in detected if evidence] + [_code_error(history[-1])]
+    first, *others = [*(evidence for evidence in detected if evidence), _code_error(history[-1])]
+    reading, kind = history[-1].reading, class_of(history[-1].reading)
+    suspected = suspect(history, kind, context_window=context_window, context_threshold=context_threshold)
     return Diagnosis(
-        found[0].mode,
-        found[0].confidence,
-        found[0].lines,
-        runner_up=found[1].mode if len(found) > 1 else None,
-        category=category_of(history[-1].reading),
-        error_class=class_of(history[-1].reading),
-        preexisting=_preexisting(history[-1].reading, baseline),
+        first.mode,
+        first.confidence,
+        first.lines,
+        runner_up=others[0].mode if others else suspected,
+        category=category_of(reading),
+        error_class=kind,
+        preexisting=_preexisting(reading, baseline),
     )
 
 

@@ -48,12 +48,15 @@ def _agent_signals(reading: LogReading) -> tuple[Signal, ...]:
     return tuple(signal for signal in reading.signals if signal.ecosystem == "agent" or not tested)
 
 
+def fill_of(attempt: Attempt, window: int | None) -> float:
+    """How full the window is, in percent; 0 where nobody measured it."""
+    return 100 * (attempt.context_tokens or 0) / window if window else 0.0
+
+
 def _measured(last: Attempt, window: int | None, threshold: int) -> Evidence | None:
     """A well filled window explains an attempt that changed nothing; a full one explains any."""
-    if not window or last.context_tokens is None:
-        return None
-    fill = 100 * last.context_tokens / window
-    if fill < threshold or (fill < max(FULL, threshold) and last.changed is not False):
+    fill = fill_of(last, window)
+    if fill <= 0 or fill < threshold or (fill < max(FULL, threshold) and last.changed is not False):
         return None
     line = f"the agent's context holds {last.context_tokens} of {window} tokens ({fill:.0f}%)"
     idle = ("the agent changed nothing",) if last.changed is False else ()

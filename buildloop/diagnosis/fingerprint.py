@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from buildloop.diagnosis.known_packages import words
 from buildloop.diagnosis.masks import normalise
@@ -20,6 +21,7 @@ CUT_SUMMARY = re.compile(r"^((?:FAILED|ERROR) \S+) - .*(?:\.\.\.|…)$")
 CUT_WORD = re.compile(r"\S*(?:\.\.\.|…)$")
 
 
+@lru_cache(maxsize=4096)  # a history is judged after every attempt, from its beginning
 def fingerprint(finding: Finding) -> str:
     parts = (finding.test, finding.type, finding.message, finding.expected, finding.actual)
     return _digest(identity(part) for part in (*parts, *_whereabouts(finding)) if part)

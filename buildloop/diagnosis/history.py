@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from buildloop.diagnosis.fingerprint import fingerprints, identity
 from buildloop.diagnosis.model import Attempt
@@ -38,7 +39,12 @@ def _untouched(attempt: Attempt) -> bool:
 
 def failing_tests(attempt: Attempt) -> frozenset[str]:
     """The failing tests under names without what changes from run to run."""
-    return frozenset(identity(test) for test in attempt.reading.failing)
+    return _steady_names(attempt.reading.failing)
+
+
+@lru_cache(maxsize=512)
+def _steady_names(tests: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(identity(test) for test in tests)
 
 
 def signature(attempt: Attempt) -> frozenset[str]:

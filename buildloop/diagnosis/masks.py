@@ -9,6 +9,8 @@ from buildloop.diagnosis.known_packages import words
 
 Replacement = str | Callable[[re.Match[str]], str]
 MAX_ROUNDS = 8
+# Whatever differs from run to run holds a digit or a path.
+VOLATILE = re.compile(r"[\d/\\\x1b]")
 Mask = tuple[re.Pattern[str], Replacement]
 
 # First components of absolute paths. Anything else that starts with a slash may be a route of the project.
@@ -76,7 +78,7 @@ MASKS: tuple[Mask, ...] = (
     _mask(r"(?<= v)([\w.+-]+) \((?:/|[A-Za-z]:)[^()]+\)", r"\1"),
     _mask(r"(?:file://)?(?<![\w.>:/\\])(?P<drive>[A-Za-z]:)?(?P<path>(?:[/\\][\w.@+~-]+)+)", _shorten_path),
     _mask(r"file://(?P<drive>[A-Za-z]:)?(?P<path>(?:[/\\][\w.@+~-]+)+)", _shorten_path),
-    _mask(r"\btmp(?=[a-z0-9_]*[0-9_])[a-z0-9_]{6,10}\b", "<tmp>"),
+    _mask(r"\btmp(?=[a-z_]*\d)[a-z0-9_]{6,10}\b", "<tmp>"),
     # addresses and ports
     _mask(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b", "<host>"),
     _mask(r"\b(localhost|::1\]|::\]):\d{2,5}\b", r"\1:<port>"),
@@ -116,6 +118,8 @@ def normalise(text: str) -> str:
 
     What one mask takes away may uncover what another looks for: they are laid on until nothing changes.
     """
+    if not VOLATILE.search(text):
+        return " ".join(text.split())
     for _ in range(MAX_ROUNDS):
         masked = _mask_once(text)
         if masked == text:

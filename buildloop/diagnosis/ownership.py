@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable, Collection, Iterator
-from pathlib import Path
+from collections.abc import Callable, Collection
 
 from buildloop.diagnosis import known_packages as known
 from buildloop.diagnosis.model import Signal
@@ -39,14 +37,12 @@ SCRIPTS = (".sh", ".bash", ".py", ".pl", ".rb", ".js", ".ts")
 # Words joined by underscores are functions of a script, except those of the well-known assertion library.
 SHELL_FUNCTION = re.compile(r"(?!assert_|refute_)[a-z]{3,}(?:_[a-z]{3,})+")
 DEEP_ENOUGH = 3
-MAX_ENTRIES = 20_000
-SKIPPED_FOLDERS = frozenset(
-    {"node_modules", "target", "dist", "build", "__pycache__", "vendor", "venv", "site-packages"}
-)
+MAX_LINE = 1_000  # frames are short, and looking for paths in longer ones takes its time
 
 
 def names_in(line: str) -> frozenset[str]:
     """Names of modules of the project that a line shows: parts of its paths, packages it declares."""
+    line = line[:MAX_LINE]
     names = {
         found.group("name").replace("-", "_") if "/" not in found.group("name") else found.group("name")
         for pattern in DECLARED
@@ -68,24 +64,6 @@ def names_in(line: str) -> frozenset[str]:
 
 def is_foreign(path: str) -> bool:
     return FOREIGN.search(path) is not None
-
-
-def names_in_repository(repo: Path) -> frozenset[str]:
-    """The same from the file tree: every folder and file near the top, without its suffix."""
-    return frozenset(name for path in _entries(repo) for name in (path.name, path.stem))
-
-
-def _entries(repo: Path) -> Iterator[Path]:
-    budget = MAX_ENTRIES
-    for folder, folders, files in os.walk(repo):
-        folders[:] = [name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS]
-        if len(Path(folder).relative_to(repo).parts) >= DEEP_ENOUGH:
-            folders.clear()
-        for name in (*folders, *files):
-            budget -= 1
-            if budget < 0:
-                return
-            yield Path(folder) / name
 
 
 def is_own(signal: Signal, own: Collection[str]) -> bool:
@@ -178,6 +156,11 @@ def _perl(signal: Signal, own: Collection[str]) -> bool:
     return signal.subject.removesuffix(".pm").split("/")[0] in own
 
 
+def _elixir(signal: Signal, own: Collection[str]) -> bool:
+    first = signal.subject.split(".")[0]
+    return first in own or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", first).lower() in own
+
+
 def _ruby(signal: Signal, own: Collection[str]) -> bool:
     return signal.subject.startswith((".", "/")) or _by_first_name(signal, own)
 
@@ -204,6 +187,7 @@ RESOLVERS: dict[str, Callable[[Signal, Collection[str]], bool]] = {
     "jvm": _jvm,
     "php": _php,
     "perl": _perl,
+    "elixir": _elixir,
     "ruby": _ruby,
     "command": _command,
     "dotnet": _dotnet,

@@ -76,7 +76,7 @@ def _answer_episode(request: Json) -> Json:
     if not isinstance(iterations, list) or not iterations:
         raise BadRequestError("iterations must be a list with at least one entry")
     history = [_attempt(iteration) for iteration in iterations]
-    window = request.get("context_window")
+    window = _optional(request, "context_window", int)
     diagnoses = [
         None
         if attempt.passed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -46,9 +46,7 @@ DETAILS: dict[str, tuple[tuple[re.Pattern[str], bool], ...]] = {
 # The package manager got past its complaints.
 OVERCOME: dict[str, re.Pattern[str]] = {
     "python": re.compile(r"\s*Successfully installed |Requirement already satisfied: |Resolved \d+ packages"),
-    "node": re.compile(
-        r"(?:added|up to date|audited|changed) .*\bpackages?\b|✨ +Done in |Done in \d|\+\+\+"
-    ),
+    "node": re.compile(r"(?:added|up to date|audited|changed) .*\bpackages?\b|✨ +Done in |Done in \d"),
     "system": re.compile(r"[WE]: Some index files failed to download|Setting up \S+ \("),
     "ruby": re.compile(r"Bundle complete!"),
     "php": re.compile(r"Generating (?:optimized )?autoload files"),
@@ -134,10 +132,14 @@ class Scanner:
         self._details_until = self._count + DETAIL_WITHIN
 
     def _forget_overcome(self, line: str) -> None:
-        if self._open and _is_overcome(self._open, line):
+        if not self._found and not self._open:
+            return
+        past = {ecosystem for ecosystem, pattern in OVERCOME.items() if pattern.match(line)}
+        if not past:
+            return
+        if self._open and _is_overcome(self._open, past):
             self._open = None
-        for signal in [signal for signal in self._found if _is_overcome(signal, line)]:
-            del self._found[signal]
+        self._found = {signal: at for signal, at in self._found.items() if not _is_overcome(signal, past)}
 
     def _without_subjects(self, line: str) -> str:
         """To be looked for makes nobody a part of the project."""
@@ -174,9 +176,8 @@ def _index() -> Rows:
     return indexed(sign for family in FAMILIES for sign in family.SIGNS)
 
 
-def _is_overcome(signal: Signal, line: str) -> bool:
-    past = OVERCOME.get(signal.ecosystem)
-    return signal.kind is SignalKind.INSTALL and past is not None and past.match(line) is not None
+def _is_overcome(signal: Signal, past: Collection[str]) -> bool:
+    return signal.kind is SignalKind.INSTALL and signal.ecosystem in past
 
 
 def _with_detail(signal: Signal, line: str) -> Signal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import pairwise
 
 from buildloop.diagnosis.evidence import Evidence
 from buildloop.diagnosis.history import failing_tests, signature, trailing_failures
@@ -18,7 +19,13 @@ STUCK_STATUSES = frozenset({"stuck", "diverging", "loop_detected"})
 
 def detect_infinite_loop(history: Sequence[Attempt]) -> Evidence | None:
     failures = trailing_failures(history)
-    return _said_by_agent(history[-1]) or _repeats(failures) or _circles(failures) or _same_tests(failures)
+    return (
+        _said_by_agent(history[-1])
+        or _repeats(failures)
+        or _idles(failures)
+        or _circles(failures[-2 * LONGEST_CYCLE :])
+        or _same_tests(failures)
+    )
 
 
 def _said_by_agent(last: Attempt) -> Evidence | None:
@@ -33,10 +40,10 @@ def _said_by_agent(last: Attempt) -> Evidence | None:
 def _repeats(failures: Sequence[Attempt]) -> Evidence | None:
     """The same failures in each of the last attempts."""
     recent = failures[-REPEATS:]
-    signatures = [_state(attempt) for attempt in recent]
+    signatures = [signature(attempt) for attempt in recent]
     if len(recent) < REPEATS or not signatures[0] or len(set(signatures)) > 1:
         return None
-    times = len(_equal_tail([_state(attempt) for attempt in failures]))
+    times = len(_equal_tail([signature(attempt) for attempt in failures]))
     changed = (
         "without any change" if all(a.changed is False for a in recent[1:]) else "although the code changed"
     )
@@ -44,11 +51,26 @@ def _repeats(failures: Sequence[Attempt]) -> Evidence | None:
     return Evidence(FailureMode.INFINITE_LOOP, SAME_FAILURE, lines)
 
 
+def _idles(failures: Sequence[Attempt]) -> Evidence | None:
+    """Nothing was changed again and again, whatever the log could tell."""
+    recent = failures[-REPEATS:]
+    if len(recent) < REPEATS or not all(_unchanged(one, other) for one, other in pairwise(recent)):
+        return None
+    return Evidence(FailureMode.INFINITE_LOOP, CIRCLE, (f"{REPEATS} red gates in a row without any change",))
+
+
+def _unchanged(before: Attempt, after: Attempt) -> bool:
+    if before.tree and after.tree:
+        return before.tree == after.tree
+    return after.changed is False
+
+
 def _circles(failures: Sequence[Attempt]) -> Evidence | None:
     """A-B-A-B, or a longer cycle walked twice, of failures or of trees."""
     for name, states in (
-        ("failures return", [_state(attempt) for attempt in failures]),
+        ("failures return", [signature(attempt) for attempt in failures]),
         ("code returns to trees that failed before", [attempt.tree or "" for attempt in failures]),
+        ("same edits return", [attempt.diff for attempt in failures]),
     ):
         for period in range(2, LONGEST_CYCLE + 1):
             if _cycle(states, period):
@@ -71,10 +93,6 @@ def _same_tests(failures: Sequence[Attempt]) -> Evidence | None:
         return None
     line = f"the same tests failed {len(recent)} times in a row with the same kind of error"
     return Evidence(FailureMode.INFINITE_LOOP, SAME_TESTS, (line,))
-
-
-def _state(attempt: Attempt) -> frozenset[str]:
-    return signature(attempt)
 
 
 def _equal_tail(states: Sequence[Hashable]) -> Sequence[Hashable]:

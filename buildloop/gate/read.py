@@ -40,15 +40,16 @@ def _read(text: str, exit_code: int | None) -> LogReading:
         return LogReading(counts=added([report.counts for _, report in reports if report.counts]))
     heard = _unclaimed([report for _, report in reports])
     sightings = _ranked([sighting for report in heard for sighting in report.sightings])
-    findings = tuple(_distinct(sighting.finding for sighting in sightings))[:MAX_FINDINGS]
+    told = tuple(_distinct(sighting.finding for sighting in sightings))
+    findings = tuple(_distinct(sighting.finding for sighting in _closest(sightings)))[:MAX_FINDINGS]
     if exit_code and all(sighting.rank is Rank.CASCADE for sighting in sightings):
-        findings = (*_last_words(lines[: sightings[0].at] if sightings else lines), *findings)
-    error_lines = choose_lines(findings)
+        last_words = _last_words(lines[: sightings[0].at] if sightings else lines)
+        told, findings = (*last_words, *told), (*last_words, *findings)
     return LogReading(
         findings=findings,
         counts=added([report.counts for report in heard if report.counts]),
         failing=unique([test for report in heard for test in report.failing])[:MAX_FAILING],
-        error_lines=error_lines,
+        error_lines=choose_lines(told),
         tools=unique([sighting.finding.tool for sighting in sightings]),
     )
 
@@ -85,6 +86,12 @@ def _ranked(sightings: Sequence[Sighting]) -> list[Sighting]:
     ordered = sorted(sightings, key=lambda s: (s.rank, s.at))
     worth = [s for s in ordered if s.rank is not Rank.CASCADE]
     return ordered if len(worth) < 3 else worth
+
+
+def _closest(sightings: Sequence[Sighting]) -> list[Sighting]:
+    """The failures themselves: where a tool says what is wrong, hints are lines to show, not findings."""
+    best = max(Rank.CAUSE, min((sighting.rank for sighting in sightings), default=Rank.CASCADE))
+    return [sighting for sighting in sightings if sighting.rank <= best]
 
 
 def _distinct(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 CHUNK = 1 << 20
-WHOLE = 4 << 20  # logs up to this size are parsed whole
+WHOLE = 1 << 20  # logs up to this size are parsed whole
 HEAD = 64 << 10
-TAIL = 256 << 10
-BEFORE = 3 << 10
-AFTER = 5 << 10
-FIRST_KEPT = 48
-LAST_KEPT = 16
+TAIL = 128 << 10
+BEFORE = 2 << 10
+AFTER = 4 << 10
+FIRST_KEPT = 32
+LAST_KEPT = 12
 LINE_HEAD = 120  # as much of a line as is compared, before and after the word
 LINE_TAIL = 200
 MAX_KNOWN = 20_000

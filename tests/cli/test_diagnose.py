@@ -39,6 +39,7 @@ def test_a_log_request_is_answered_in_full():
 
 def test_first_party_and_repo_decide_whose_a_module_is(tmp_path):
     (tmp_path / "sqlalchemy").mkdir()
+    (tmp_path / "sqlalchemy" / "core.py").touch()
     known, found = batch(log_request(first_party=["sqlalchemy"]), log_request(repo=str(tmp_path)))
     assert known["mode"] == found["mode"] == "code_error"
 

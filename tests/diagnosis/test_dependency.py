@@ -140,6 +140,7 @@ def test_names_that_the_caller_knows_are_ours():
 
 def test_names_in_the_repository_are_ours(tmp_path):
     (tmp_path / "src" / "billing").mkdir(parents=True)
+    (tmp_path / "src" / "billing" / "core.py").touch()
     history = log("E   ModuleNotFoundError: No module named 'billing'")
     assert diagnose(history, repo=tmp_path).mode is FailureMode.CODE_ERROR
 

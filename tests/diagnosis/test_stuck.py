@@ -26,6 +26,14 @@ def test_no_diff_at_all():
     assert "without any change" in evidence.lines[0]
 
 
+def test_no_diff_at_all_where_the_log_says_nothing():
+    assert loop(red(tree="1"), *(red(tree="1", changed=False) for _ in range(2)))
+
+
+def test_a_cycle_of_edits_where_no_tree_is_known():
+    assert loop(*(red("t", message=f"got {n}", diff=diff) for n, diff in enumerate(["+a", "-a", "+a", "-a"])))
+
+
 def test_noise_in_the_message_does_not_hide_the_loop():
     assert loop(*(red("a", message=f"session {n}f3a9c1{n} (pid {n}77) died", tree=str(n)) for n in range(3)))
 

@@ -69,7 +69,7 @@ SAID_BY_PROVIDER = (
 )
 REPEATING = (
     r"Only \d+ reflections allowed, stopping",
-    r"(?:A potential l|L)oop (?:was )?detected\b",
+    r"A potential loop was detected\b",
     r"Loop detected, stopping execution",
     r"(?:The )?(?:agent|model) (?:is|appears to be|seems to be) (?:stuck in a loop|repeating itself)",
     r"AgentStuckInLoopError",

@@ -14,6 +14,12 @@ SIGNS = (
         r"object (?P<subject>\w+) is not a member of package ",
         r"unable to resolve class (?P<subject>[\w.]+\.\w+)",
     ),
+    # The first part of an import; the project's own would be found. Column 8 is where it stands in Kotlin.
+    *missing(
+        "import",
+        r"not found: object (?P<subject>[a-z]\w*)",
+        r"(?:e: )?\S+\.kts?:\d+:8:? (?:error: )?[Uu]nresolved reference:? '?(?P<subject>[a-z]\w*)'?",
+    ),
     *install(
         "jvm",
         r"Failed to execute goal .*: (?:Could not resolve dependencies|Could not find artifact"
@@ -45,12 +51,14 @@ SIGNS = (
         r"No locally installed toolchains match",
         r"Dependency verification failed",
         r"Dependency lock state ",
-        r"Unsupported class file major version \d+",
+        r".*Unsupported class file major version \d+",
+        r".*Unsupported major\.minor version",
+        r"You have not accepted the license agreements of the following SDK components",
         r"(?:.*\.)?UnsupportedClassVersionError",
         r"class file has wrong version [\d.]+, should be ",
         r"SDK location not found",
         r"Failed to install the following Android SDK packages",
-        r"failed to find (?:target|Build Tools)",
+        r"[Ff]ailed to find (?:target|Build Tools)",
         r"sbt\.librarymanagement\.ResolveException:",
         r"(?:not found|download error): https?://repo1?\.maven",
         r"Error downloading [\w.-]+:[\w.-]+:",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 META = "()[]{}|.^$*+?\\"
+LONG_ENOUGH = 8
 QUANTIFIERS_OF_NOTHING = "?*{"
 # Assertions consume nothing; without regard to case no text is certain.
 NO_LITERAL = ("(?!", "(?<", "(?=", "(?i:")
@@ -16,8 +17,11 @@ def required_literals(pattern: str) -> tuple[str, ...]:
     Only what the tables use is understood: groups, classes, escapes and quantifiers. No inline flags, and no
     alternatives outside a group.
     """
-    candidates = [(run,) for run in _runs(pattern)] + list(_alternatives(pattern))
-    return max(candidates, key=lambda texts: min(map(len, texts), default=0), default=())
+    longest = max(_runs(pattern), key=len, default="")
+    if len(longest) >= LONG_ENOUGH:
+        return (longest,)
+    candidates = [(longest,), *_alternatives(pattern)] if longest else list(_alternatives(pattern))
+    return max(candidates, key=lambda texts: min(map(len, texts)), default=())
 
 
 def _runs(pattern: str) -> Iterator[str]:

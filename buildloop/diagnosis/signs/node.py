@@ -33,7 +33,7 @@ SIGNS = (
         r"npm (?:error|ERR!) (?:notarget|peer dep|Could not resolve dependency|missing:|invalid:|network "
         r"|gyp ERR)",
         r"npm (?:error|ERR!) The `npm ci` command can only install with an existing package-lock\.json",
-        r"ERR_PNPM_\w+",
+        r"ERR_PNPM_(?!RECURSIVE|NO_SCRIPT|JSON|NO_IMPORTER|INVALID_W|BAD_PACKAGE)\w+",
         r".*\bERR_PNPM_(?:OUTDATED_LOCKFILE|NO_MATCHING_VERSION|FETCH_\d+|PEER_DEP_ISSUES"
         r"|UNSUPPORTED_ENGINE|META_FETCH_FAIL"
         r"|NO_LOCKFILE|TARBALL_INTEGRITY|LOCKFILE_\w+|FROZEN_LOCKFILE\w*|NO_OFFLINE_\w+|REGISTRIES_MISMATCH)",
@@ -41,7 +41,7 @@ SIGNS = (
         r"Couldn't find any versions for \"",
         r"Your lockfile needs to be updated, but yarn was run with ",
         r"The lockfile would have been (?:modified|created) by this install",
-        r"➤ YN0\d{3}: .*(?:isn't supported by any available resolver|doesn't provide|No candidates found"
+        r"➤ YN0\d{3}: .*(?:isn't supported by any available resolver|No candidates found"
         r"|The lockfile would have been|Usage Error|couldn't be resolved|Package not found|RequestError"
         r"|fetch failed)",
         r"The engine \"\w+\" is incompatible with this module",
@@ -56,8 +56,9 @@ SIGNS = (
         r"gyp ERR! (?:find Python|stack Error: Could not find any (?:Python|Visual Studio)|build error"
         r"|configure error)",
         r"error TS2688: Cannot find type definition file for ",
-        r"error TS2580: Cannot find name 'require'",
-        r"error TS2582: Cannot find name '(?:describe|it|test)'",
+        r"error TS\d{4}: Cannot find name '\w+'\. Do you need to install type definitions",
+        r"(?:Error \[ERR_UNKNOWN_BUILTIN_MODULE\]: )?No such built-in module: ",
+        r"npm (?:error|ERR!) could not determine executable to run",
         r"ESLint couldn't find (?:the (?:plugin|config)|a plugin|an? config)",
         r"Failed to load (?:plugin|parser|config) '[^./'][^']*'",
         r"Preset \S+ not found",

@@ -14,7 +14,7 @@ HINT = re.compile(
     r"|exit|Exit|rc="
     r"|Running |Doc-tests|platform |commands|^[+$>#\[]|^\W*(?i:test )?(?i:run|attempt|try|iteration|round"
     r"|retry|repeat)"
-    r"|Entering directory|Attempt \d"
+    r"|Entering directory|Attempt \d|\.t \.\."
 )
 Outcome = dict[str, str]
 

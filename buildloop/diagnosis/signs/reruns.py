@@ -36,6 +36,8 @@ TEST_OUTCOMES = _table(
     r"\([\d.]+m?s\))?$",
     r"\s*(?:TRY \d+ )?(?:(?P<pass>PASS)|(?P<fail>FAIL)) \[ *[\d.]+s\](?: \([^)]*\))? +(?P<test>\S+ "
     r"\S+)",  # nextest
+    r"(?:(?P<pass>ok)|(?P<fail>not ok)) (?P<test>\d+ (?:- )?[^#\s].*?)(?: # (?!TODO|SKIP|skip|todo).*"
+    r"| in \d+ms)?$",  # TAP
     r"\s*Test Case '(?P<test>-?\[?[\w. ]+\]?)' (?:(?P<pass>passed)|(?P<fail>failed)) \(",  # xctest
     r"\s*(?:(?P<pass>Passed)|(?P<fail>Failed)) (?P<test>[\w.]+\.\w+(?:\(.*\))?) \[[^\]]*m?s\]$",  # dotnet
     r"\s*\[ +(?:(?P<pass>OK)|(?P<fail>FAILED)) +\] (?P<test>\w\S*\.\S+)(?:,.*)? \(\d+ ms\)$",  # googletest
@@ -58,6 +60,7 @@ SCOPES = _table(
     r"(?P<scope>[\w.-]+)(?: run-test)?: commands(?:\[\d+\])?[> ]",
     r"(?P<scope>> Task :\S+)",
     r"(?P<scope>Test run for .*)",
+    r"(?P<scope>\S+\.t) \.+\s*$",
     r"(?P<scope>[+$] \S.*)",
     r"(?P<scope>> \S+@\S+ .*)",
     r"(?P<scope>(?:##\[group\])?Run \S.*)",
@@ -80,7 +83,7 @@ RUN_SUMMARIES = _table(
     r"test result: (?:(?P<pass>ok)|(?P<fail>FAILED))\. \d+ passed; \d+ failed",  # cargo
     r"Tests: +(?:(?P<fail>\d+ failed, .*)|(?P<pass>(?:\d+ \w+, )*\d+ passed, \d+ total))",  # jest
     r"\s*Tests +(?:(?P<fail>\d+ failed\b.*)|(?P<pass>\d+ passed.*)) \(\d+\)",  # vitest
-    r"\d+ examples?, (?:(?P<pass>0 failures)|(?P<fail>\d+ failures?))",  # rspec
+    r"\d+ (?:examples?|tests?), (?:(?P<pass>0 failures)|(?P<fail>\d+ failures?))",  # rspec, bats
     r"\d+ (?:runs|tests), \d+ assertions, (?:(?P<pass>0 failures, 0 errors)"
     r"|(?P<fail>\d+ failures, \d+ errors))",  # minitest
     r"[#ℹ] fail (?:(?P<pass>0)|(?P<fail>\d+))$",  # node:test
@@ -93,7 +96,7 @@ RUN_SUMMARIES = _table(
 )
 TOTAL_BEFORE = re.compile(r"(?:Ran|[#ℹ] tests|Files=\d+, Tests=) ?(?P<total>\d+)\b")
 TOTAL_WITHIN = re.compile(
-    r"(\d+) total|out of (\d+)|Total: +(\d+)|\((\d+)\)$|^(\d+) (?:examples?|runs|tests)\b|(?:OK \(|Tests: "
+    r"(\d+) total|out of (\d+)|Total: +(\d+)|\((\d+)\)$|^(\d+) (?:examples?|runs|tests?)\b|(?:OK \(|Tests: "
     r"|Tests run: )(\d+)"
 )
 COUNTED = re.compile(r"(\d+) (?:passed|failed|errors?)\b")

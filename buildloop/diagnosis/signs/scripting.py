@@ -28,7 +28,7 @@ SIGNS = (
         r"The (?:gemspec|lockfile|dependencies in your gemfile) .*(?:changed|deployment mode|frozen)",
         r"You are trying to install in deployment mode after changing",
         r"The gemspecs for path gems changed",
-        r"Could not locate Gemfile",
+        r"Could not find '[\w-]+' \(",
         r"ExecJS::RuntimeUnavailable: ",
         r"\S+ requires (?:rubygems|Ruby|ruby) version ",
         r"Could not (?:verify the SSL certificate|reach host)",
@@ -82,6 +82,11 @@ SIGNS = (
         r"(?:lua\S*: )?(?:\S+:\d+: )?module '(?P<subject>[\w./-]+)' not found:",
     ),
     *missing(
+        "elixir",
+        r"(?:\*\* \(\w+\) )?.*\bmodule (?P<subject>[A-Z][\w.]*) is not (?:available"
+        r"|loaded and could not be found)",
+    ),
+    *missing(
         "haskell",
         r"Could not (?:find|load) module [‘`'](?P<subject>[\w.]+)['’]",
     ),
@@ -104,8 +109,8 @@ SIGNS = (
         r"|required by [‘'`]\S+[’'`] could not be found|was built (?:under|before) R)",
         r"namespace [‘'`]\S+[’'`] [\d.]+ is (?:already loaded|being loaded), but [<>=]+ [\d.]+ is required",
         r"Unchecked dependencies for environment ",
-        r"(?:\*\* \(Mix\) )?(?:Could not (?:start|find) Hex|Hex dependency resolution failed"
-        r"|The task \"deps)",
+        r"(?:\*\* \(Mix\) )?(?:Could not (?:start|find) Hex|Hex dependency resolution failed)",
+        r"(?:\*\* \(Mix\) )?The task \"[\w.]+\" could not be found",
         r"\*\* \(Mix\) (?:Can't continue due to errors on dependencies"
         r"|You're trying to run .* but it has declared in its mix\.exs)",
         r"the dependency is not available, run \"mix deps\.get\"",

@@ -8,7 +8,10 @@ SIGNS = (
     *missing(
         "command",
         r"(?:\S*\b(?:ba|z|da|a|k)?sh(?:\.exe)?: )?(?:\S+: )?(?:line \d+: "
-        r"|\d+: )?(?:command not found: )(?P<subject>\S+)",
+        r"|\d+: )?(?:[Cc]ommand not found: )(?P<subject>\S+)",
+        r"Failed to spawn: `(?P<subject>[^`]+)`",
+        r"the command (?P<subject>\S+) could not be found within PATH",
+        r"The term '(?P<subject>[^']+)' is not recognized as ",
         r"(?:\S+: )?(?:line \d+: |\d+: )?(?P<subject>[^\s:]+): (?:command )?not found$",
         r"(?:\S+: )?(?:line \d+: )?(?:exec: )?(?P<subject>[^\s:]+): (?:command )?not found$",
         r"make(?:\[\d+\])?: (?P<subject>[^\s:]+): No such file or directory",
@@ -62,6 +65,7 @@ SIGNS = (
         r"Failed to query available provider packages",
         r"(?:Error: )?Inconsistent dependency lock file",
         r"(?:Error: )?Unsupported Terraform Core version",
+        r"Could not execute because the specified command or file was not found",
         r"asdf: No version is set for command ",
         r"No (?:preset )?version (?:is )?(?:set|installed) for (?:command|plugin) ",
         r"(?:pyenv|rbenv|nodenv|goenv): version [`'\"]?[\w.-]+['\"]? is not installed",

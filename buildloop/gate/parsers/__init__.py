@@ -45,6 +45,10 @@ AGENT = ParserEntry(
         "Context limit reached",
         "loop was detected",
         "onversation too long",
+        "Gemini CLI is not",
+        '"session_id": "',
+        "Not logged in",
+        "Please run /login",
     ),
     is_agent=True,
 )

@@ -10,6 +10,12 @@ from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
 
 CODEX_BANNER = re.compile(r"OpenAI Codex v|codex_home|\{\"type\":\"thread\.started\"")
+# What opens an event stream. An error event without it is any program's structured log.
+STREAMS: tuple[tuple[str, str], ...] = (
+    ("codex", '"type":"thread.started"'),
+    ("gemini", '"type":"init"'),
+    ("opencode", '"sessionID":"ses_'),
+)
 CODEX_ERROR = re.compile(r"(?:ERROR|error|stream error): (?P<message>\S.*)")
 SPOKEN: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
     (tool, kind, re.compile(pattern))
@@ -30,13 +36,17 @@ SPOKEN: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         (
             "claude",
             "AgentAuth",
-            r"(?:Invalid API key|Please run /login|OAuth token (?:has expired|revoked)"
+            r"(?:Invalid API key|Not logged in|Please run /login|OAuth token (?:has expired|revoked)"
             r"|Failed to authenticate)",
         ),
-        ("claude", "AgentError", r"(?:API Error(?: \(|: ?\d|:)|Execution error$)"),
+        (
+            "claude",
+            "AgentError",
+            r"(?:API Error(?: \(|: \d{3} \{|: (?:Connection|Request|Unable|Repeated))|Execution error$)",
+        ),
         ("aider", "ContextOverflow", r"Model \S+ has hit a token limit!"),
         ("aider", "AgentLoop", r"Only \d+ reflections allowed, stopping"),
-        ("aider", "AgentError", r"litellm\.(?:\w+\.)?\w+(?:Error|Exception|Exceeded)\b"),
+        ("aider", "AgentError", r"litellm\.(?:\w+\.)?\w+: "),
         (
             "aider",
             "AgentError",
@@ -48,6 +58,7 @@ SPOKEN: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
             r"(?:Error when talking to Gemini API|\[API Error: |Error: (?:Quota exceeded"
             r"|Please set an Auth method)|Please set an Auth method|An unexpected critical error occurred:)",
         ),
+        ("gemini", "AgentAuth", r"Gemini CLI is not running in a trusted directory"),
         ("gemini", "AgentLoop", r"(?:A potential loop was detected|Loop detected, stopping)"),
     )
 )
@@ -58,7 +69,8 @@ OVERFLOW = re.compile(
 )
 LOOP = re.compile(r"loop detected|repetitive tool calls|potential loop", re.IGNORECASE)
 LIMIT = re.compile(
-    r"error_max_turns|\bquota\b|rate.?limit|\b429\b|usage limit|credit balance|overloaded", re.IGNORECASE
+    r"error_max_|TurnLimited|\bquota\b|rate.?limit|\b429\b|usage limit|credit balance|overloaded",
+    re.IGNORECASE,
 )
 CHATTER = re.compile(r"Model metadata for|Reconnecting\.\.\.")
 
@@ -67,20 +79,26 @@ KINDS = (("AgentLoop", LOOP), ("ContextOverflow", OVERFLOW), ("AgentLimit", LIMI
 
 def parse(lines: Lines) -> ToolReport:
     codex = any(CODEX_BANNER.search(line) for line in lines[:40])
-    return ToolReport(tuple(_sightings(lines, codex)))
+    stream = next((cli for cli, sign in STREAMS if any(sign in line for line in lines)), None)
+    return ToolReport(tuple(_sightings(lines, codex, stream)))
 
 
-def _sightings(lines: Lines, codex: bool) -> Iterator[Sighting]:
+def _sightings(lines: Lines, codex: bool, stream: str | None) -> Iterator[Sighting]:
     for index, line in enumerate(lines):
-        finding = _event(line) if line.startswith("{") else _spoken(lines, index, codex)
+        if line.startswith("{"):
+            finding = _event(line, stream)
+        elif line.strip() == '"error": {':
+            finding = _report(lines, index)
+        else:
+            finding = _spoken(lines, index, codex)
         if finding:
             yield Sighting(finding, index, index + 1, Rank.AGENT)
 
 
-def _event(line: str) -> Finding | None:
+def _event(line: str, stream: str | None) -> Finding | None:
     """One line of a JSON event stream; a cut line is still recognised by its head."""
-    if '"type":"error"' in line or '"type":"turn.failed"' in line or '"type": "error"' in line:
-        tool = "gemini" if '"severity"' in line else "codex"
+    if stream and ('"type":"error"' in line or '"type":"turn.failed"' in line):
+        tool = stream
     elif '"type":"result"' in line and ('"is_error":true' in line or '"status":"error"' in line):
         tool = "claude" if '"is_error"' in line else "gemini"
     else:
@@ -89,6 +107,15 @@ def _event(line: str) -> Finding | None:
     if CHATTER.search(message) or '"type":"item.completed"' in line:
         return None
     return Finding(message, tool, type=_kind(line), lines=(line,))
+
+
+def _report(lines: Lines, index: int) -> Finding | None:
+    """Gemini's `-o json` ends with an indented object: a session id, and an error with its message."""
+    near = lines[max(0, index - 3) : index + 5]
+    message = next((text for text in lines[index : index + 4] if '"message": "' in text), None)
+    if message is None or not any('"session_id": "' in text for text in near):
+        return None
+    return Finding(message.strip(), "gemini", type=_kind(" ".join(near)), lines=(message,))
 
 
 def _message(line: str) -> str:
@@ -115,6 +142,8 @@ def _spoken(lines: Lines, index: int, codex: bool) -> Finding | None:
         return Finding(said["message"], "codex", type=_kind(line), lines=(line,))
     for tool, kind, pattern in SPOKEN:
         if pattern.match(line):
+            if any(text.startswith("Retrying in ") for text in lines[index + 1 : index + 6]):
+                return None
             goes_on = " ".join(lines[index : index + 2])
             known = kind if kind != "AgentError" else _kind(goes_on)
             return Finding(line.strip(), tool, type=known, lines=(line,))

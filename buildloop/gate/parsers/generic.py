@@ -30,7 +30,15 @@ STATED: tuple[re.Pattern[str], ...] = (
     re.compile(
         rf"{MARK}{STAMP}(?:FATAL|ERROR|CRITICAL|SEVERE|FAILED|FAIL|FAILURE|Error|Fatal)\s+(?P<message>\S.*)$"
     ),
-    re.compile(r"[^A-Z]{0,20}\S{0,100}[\s\]|:-](?:ERROR|FATAL|CRITICAL|SEVERE)[\s:\]|-]+(?P<message>\S.*)$"),
+)
+# A logger's line: its stamp, its name and its thread stand before the level.
+LOGGED = re.compile(r"[\s\]|:-](?:ERROR|FATAL|CRITICAL|SEVERE)[\s:\]|-]+(?P<message>\S.*)$")
+LEVEL_WITHIN = 160
+# Without one of these a line is not worth a closer look.
+SUSPECT = re.compile(
+    r"err|fail|fatal|exception|panic|critical|severe|fault|could|can't|cannot|unable|invalid|unknown|missing"
+    r"|no test|unexpected|denied|refused|undefined|unrecognized|not able|[✖✗✘×❌⨯]|\.\w+:\d",
+    re.IGNORECASE,
 )
 # Weak ones: a cross, a complaint, a bare place with something said about it.
 WEAK: tuple[re.Pattern[str], ...] = (
@@ -49,21 +57,21 @@ TYPED = STATED[1]
 
 # The end of the story, not its beginning.
 ECHO = re.compile(
-    r"(?i:.*(?:exited? with (?:code|status|error|\d)|exit (?:code|status):? \d|returned (?:a )?non-zero"
+    r"(?i:exited? with (?:code|status|error|\d)|exit (?:code|status):? \d|returned (?:a )?non-zero"
     r"|non-zero exit|command failed|build failed|tests? failed$|failed with exit|process completed with"
     r"|completed with errors|exiting with|aborting|error: test failed|failed! see above"
     r"|some (?:checks|tests) failed|did not complete successfully|job failed|errors? generated"
     r"|commands failed$|marked build as failure|^FAILED \((?:failures|errors)="
     r"|\d+ errors?(?: and| ,|,|\.|$)|found \d+ errors?|\d+ (?:failed|failing|failures?)\b|errors? found$"
     r"|compilation failed|failed tests:|tests unsuccessful"
-    r"|there (?:were|are) \d* ?(?:test )?(?:failures|errors|failing)))"
+    r"|there (?:were|are) \d* ?(?:test )?(?:failures|errors|failing))"
 )
 HARMLESS = re.compile(
-    r"(?i:.*(?:\b0 (?:errors?|failures?|failed|failing)\b|no errors?\b|errors?[:=] ?0\b|failures?[:=] ?0\b"
+    r"(?i:\b0 (?:errors?|failures?|failed|failing)\b|no errors?\b|errors?[:=] ?0\b|failures?[:=] ?0\b"
     r"|failed[:=] ?0\b|\bpassed\b|without errors?|total time:|\bretrying\b|deprecat|failing tests:$"
     r"|(?:failures|errors):$|\d+ problems?\b|^\s*warn|\[warn|warning[: ]|npm warn|\binfo\b|\bdebug\b"
     r"|: note: |error[- ]handl|ignor(?:ed|ing)|--no-error|-Werror|errors? suppressed"
-    r"|(?:✓|✔|√|ok \d+|\bPASS\b)))"
+    r"|(?:✓|✔|√|ok \d+|\bPASS\b))"
 )
 # The first ones may be the cause, the last ones are what it died of.
 FIRST_KEPT = 25
@@ -78,9 +86,11 @@ def parse(lines: Lines) -> ToolReport:
 
 
 def _hint(lines: Lines, index: int, text: str) -> Sighting | None:
-    stated = next((m for sign in STATED if (m := sign.match(text))), None)
+    if not SUSPECT.search(text):
+        return None
+    stated = next((m for sign in STATED if (m := sign.match(text))), None) or _logged(text)
     told = stated or next((m for sign in WEAK if (m := sign.match(text))), None)
-    if not told or (HARMLESS.match(text) and not TYPED.match(text)):
+    if not told or (HARMLESS.search(text) and not TYPED.match(text)):
         return None
     kind = told.groupdict().get("type")
     finding = Finding(
@@ -89,8 +99,13 @@ def _hint(lines: Lines, index: int, text: str) -> Sighting | None:
         type=kind.replace("\\", ".").rpartition(".")[2] if kind else None,
         lines=(lines[index],),
     )
-    rank = Rank.CASCADE if ECHO.match(text) else Rank.HINT if stated else Rank.WEAK
+    rank = Rank.CASCADE if ECHO.search(text) else Rank.HINT if stated else Rank.WEAK
     return Sighting(finding, index, index + 1, rank)
+
+
+def _logged(text: str) -> re.Match[str] | None:
+    found = LOGGED.search(text)
+    return found if found and found.start() < LEVEL_WITHIN else None
 
 
 def _located(lines: Lines, sighting: Sighting) -> Sighting:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
-from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.diagnostics import MAX_FINDINGS, finding_of
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
 
@@ -22,6 +21,7 @@ class Sentence(NamedTuple):
     follow: int = 0  # indented or bulleted lines after it that belong to it
 
 
+NAMED_GROUP = re.compile(r"\(\?P<\w+>")
 FOLLOWING = re.compile(r"(?:\[\w+\]\s{2,}|[\s│|╰─▶╭·•*-]+)\S")
 
 
@@ -40,23 +40,25 @@ def sentences(
     )
 
 
-def read_sentences(lines: Lines, table: Sequence[Sentence]) -> ToolReport:
+@cache
+def _sieve(table: tuple[Sentence, ...]) -> re.Pattern[str]:
+    """One expression for the whole table: most lines match no sentence, and one match says so."""
+    unnamed = (NAMED_GROUP.sub("(?:", sentence.pattern.pattern) for sentence in table)
+    return re.compile("|".join(f"(?:{pattern})" for pattern in unnamed))
+
+
+def read_sentences(lines: Lines, table: tuple[Sentence, ...]) -> ToolReport:
     found: list[Sighting] = []
+    sieve = _sieve(table).match
     index = 0
     while index < len(lines) and len(found) < MAX_FINDINGS:
-        line = lines[index]
         end = index + 1
-        hit = next(((s, m) for s in table if (m := s.pattern.match(line))), None) if line else None
-        if hit:
-            sentence, match = hit
+        if lines[index] and sieve(lines[index]):
+            sentence, match = next((s, m) for s in table if (m := s.pattern.match(lines[index])))
             while end < len(lines) and end <= index + sentence.follow and FOLLOWING.match(lines[end]):
                 end += 1
             finding = finding_of(match, sentence.tool, tuple(lines[index:end]))
-            kind = finding.type or sentence.type or None
-            found.append(Sighting(_typed(finding, kind), index, end, sentence.rank))
+            typed = replace(finding, type=finding.type or sentence.type or None)
+            found.append(Sighting(typed, index, end, sentence.rank))
         index = end
     return ToolReport(tuple(found))
-
-
-def _typed(finding: Finding, kind: str | None) -> Finding:
-    return replace(finding, type=kind)

@@ -127,6 +127,7 @@ def test_shell(line: str, kind: str, location: str | None):
             "AgentLimit",
         ),
         (
+            '{"type":"init","session_id":"1"}\n'
             '{"type":"error","severity":"warning","message":"Loop detected, stopping execution"}\n',
             "gemini",
             "AgentLoop",
@@ -138,6 +139,19 @@ def test_shell(line: str, kind: str, location: str | None):
 )
 def test_agents_are_heard_even_when_they_end_with_zero(log: str, tool: str, kind: str):
     assert first(log, 0) == (tool, kind)
+
+
+def test_an_agent_that_retried_and_went_on_is_in_no_trouble():
+    log = (
+        "Aider v0.86\nlitellm.RateLimitError: slow down\nThe API provider has rate limited you.\nRetrying "
+        "in 0.2 seconds...\nDone.\n"
+    )
+    assert read_text(log, 0).findings == ()
+
+
+def test_the_structured_log_of_a_program_is_no_agent_error():
+    log = '{"type":"error","message":"context window of the shop is too long"}\n'
+    assert all(f.tool not in ("claude", "codex", "gemini", "aider") for f in read_text(log, 1).findings)
 
 
 def test_a_test_about_context_is_no_agent_error():
