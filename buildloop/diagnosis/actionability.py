@@ -11,6 +11,7 @@ from typing import Any
 from buildloop.diagnosis.categories import categorize_error
 from buildloop.diagnosis.excerpts import Located, changed_hunk, locate, source_excerpt
 from buildloop.files import write_json
+from buildloop.patterns import Regex
 
 ENOUGH = 70  # an agent can act on a line that scores this much
 BLIND = 45  # below this it does not even know where to look
@@ -27,16 +28,16 @@ EXTENSION = (
     r"|cs|fs|vb|ex|exs|erl|hs|elm|lua|dart|r|jl|sql|vue|svelte|css|scss|html|xml|json|ya?ml|toml|ini|cfg"
     r"|gradle|tf|txt|md|mk|lock"
 )
-PATH = re.compile(
+PATH = Regex(
     rf"(?<![\w:/.-])(?:\.{{0,2}}/|~/|[A-Za-z]:\\)?(?:[\w@.+-]+[/\\])*[\w@+-][\w@.+-]*\.(?:{EXTENSION})\b(?!"
     rf"\.\w)|\b(?:Makefile|Dockerfile|Gemfile|Rakefile|CMakeLists\.txt)\b"
 )
-URL = re.compile(r"\w+://\S+")
-CLOCK = re.compile(r"(?<![\w:.])\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\b|\d{4}-\d\d-\d\d[T ]\S*")
-LINE_NUMBER = re.compile(
+URL = Regex(r"\w+://\S+")
+CLOCK = Regex(r"(?<![\w:.])\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\b|\d{4}-\d\d-\d\d[T ]\S*")
+LINE_NUMBER = Regex(
     r"(?<=[\w)\]\"'])[:(\[]\d+\b|\bline \d+|\(\d+[:,]\d+\)|\[\d+,\d+\]|^\s*\d+:\d+\s", re.IGNORECASE
 )
-ERROR_TYPE = re.compile(
+ERROR_TYPE = Regex(
     r"\b(?:[A-Za-z_]\w*)?[a-z]Error\b|\b[A-Z]\w*(?:Exception|Warning|Failure)\b|\b(?:SyntaxError|TypeError)\b"
     r"|\bE[A-Z]{3,}[A-Z0-9_]*\b(?<!ERROR)(?<!ERRORS)|\berror(?:\[E\d+\]| [A-Z]{2,3}\d+)|\bSIG[A-Z]{3,}\b"
     r"|\[[a-z]+(?:-[a-z]+)+\]$"
@@ -44,7 +45,7 @@ ERROR_TYPE = re.compile(
     r"|(?i:\bsyntax error\b|\bparse error\b|\bfatal error\b|\bassertion\b.*\bfailed\b|\bpermission denied\b"
     r"|\bno such file\b|\bcommand not found\b)"
 )
-DETAIL = re.compile(
+DETAIL = Regex(
     r"\bexpect(?:ed|s|ing)?\b|\b(?:got|want(?:ed)?|received|actual|missing|undefined|undeclared|unresolved"
     r"|unexpected|unknown|invalid|unsupported)\b"
     r"|\bnot (?:defined|found|assignable|callable|a function|installed|declared|allowed|supported|in scope"
@@ -57,7 +58,7 @@ DETAIL = re.compile(
     r"|out of (?:range|bounds|memory))\b",
     re.IGNORECASE,
 )
-SUGGESTION = re.compile(
+SUGGESTION = Regex(
     r"\bdid you mean\b|\b(?:try|consider|please) \w+|\bhelp: |\bhint: |\byou (?:may|might|can|could|should"
     r"|need to|must) \w+|\bto fix\b|\buse .+ instead\b"
     r"|\brun `|\bmake sure\b|\bperhaps\b|\bto add it:|\bdid you forget\b",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 
 import pytest
@@ -12,20 +11,20 @@ from hypothesis import strategies as st
 from buildloop.diagnosis.model import SignalKind
 from buildloop.diagnosis.signals import FAMILIES, scan
 from buildloop.diagnosis.signs.lines import plain, statements
-from buildloop.diagnosis.signs.literals import required_literals
+from buildloop.literals import required_literals
 
 SIGNS = [sign for family in FAMILIES for sign in family.SIGNS]
 
 
-@pytest.mark.parametrize("sign", SIGNS, ids=lambda sign: sign.pattern[:40])
+@pytest.mark.parametrize("sign", SIGNS, ids=lambda sign: sign.pattern.pattern[:40])
 def test_every_sign_compiles_and_names_what_is_missing(sign):
-    groups = re.compile(sign.pattern).groupindex
+    groups = sign.pattern.compiled.groupindex
     assert ("subject" in groups) == (sign.kind is SignalKind.MISSING)
 
 
-@pytest.mark.parametrize("sign", SIGNS, ids=lambda sign: sign.pattern[:40])
+@pytest.mark.parametrize("sign", SIGNS, ids=lambda sign: sign.pattern.pattern[:40])
 def test_every_sign_can_be_looked_up(sign):
-    literals = required_literals(sign.pattern)
+    literals = sign.pattern.literals
     assert literals
     assert all(literals)
 
@@ -65,7 +64,7 @@ def test_any_text_can_be_scanned(lines):
     scan(lines)
 
 
-@given(st.lists(st.sampled_from([sign.pattern for sign in SIGNS]), max_size=5))
+@given(st.lists(st.sampled_from([sign.pattern.pattern for sign in SIGNS]), max_size=5))
 def test_the_tables_own_text_can_be_scanned(lines):
     scan(lines)
 

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable
 
 from buildloop.diagnosis.signs import reruns
+from buildloop.patterns import Regex
 
 # Two runs of one or two tests may be two packages that happen to be as small; many are the same run again.
 MANY_RUNS, MANY_TESTS = 3, 4
-HINT = re.compile(
+HINT = Regex(
     r"PASS|FAIL|[Pp]assed|[Ff]ailed|\bok\b|OK|failure|[✓✔√✘✗ℹ]|fail \d|[Tt]ests|RERUN|[Ff]lak|FLAKY|RETRY"
     r"|exit|Exit|rc="
     r"|Running |Doc-tests|platform |commands|^[+$>#\[]|^\W*(?i:test )?(?i:run|attempt|try|iteration|round"
