@@ -7,7 +7,7 @@ and the texts without which it cannot match tell quickly whether it needs to be 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -60,6 +60,11 @@ class Regex:
     @cached_property
     def sub(self) -> Callable[[str | Callable[[re.Match[str]], str], str], str]:
         return self.compiled.sub
+
+
+def possible(patterns: Iterable[Regex], text: str) -> tuple[Regex, ...]:
+    """Those of a table that can match anywhere in `text`: mostly a few of many."""
+    return tuple(pattern for pattern in patterns if pattern.may_match(text))
 
 
 def regexes(*patterns: str) -> tuple[Regex, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -63,5 +62,7 @@ def _statements(excerpt: str) -> frozenset[str]:
 
 
 def _digest(parts: Iterable[str]) -> str:
+    import hashlib  # noqa: PLC0415 (OpenSSL takes its time to load, and one log alone needs no identity)
+
     joined = "\0".join(parts).encode("utf-8", "surrogatepass")
     return f"{FINGERPRINT_VERSION}:{hashlib.sha256(joined).hexdigest()[:16]}"

@@ -72,9 +72,7 @@ class Scan:
 
 
 def scan(lines: Sequence[str]) -> Scan:
-    """One look at the whole text tells which few of the many signs can occur in it at all."""
-    text = "\n".join(lines)
-    scanner = Scanner([sign for sign in SIGNS if sign.pattern.may_match(text)])
+    scanner = Scanner("\n".join(lines))
     for line in lines:
         scanner.feed(plain(line))
     return scanner.result()
@@ -85,10 +83,10 @@ def with_scan(reading: LogReading, seen: Scan) -> LogReading:
 
 
 class Scanner:
-    """Fed with plain lines, one by one."""
+    """Fed with plain lines, one by one; a look at the whole text tells which few of the many signs it needs."""
 
-    def __init__(self, signs: Sequence[Sign] = SIGNS) -> None:
-        self._signs = signs
+    def __init__(self, text: str) -> None:
+        self._signs = [sign for sign in SIGNS if sign.pattern.may_match(text)]
         self._count = 0
         self._last_result = 0
         self._found: dict[Signal, int] = {}
@@ -99,7 +97,7 @@ class Scanner:
         self._around: deque[str] = deque(maxlen=FRAMES_KEPT)
         self._own: set[str] = set()
         self._subjects: deque[str] = deque(maxlen=SUBJECTS_KEPT)
-        self._outcomes = Outcomes()
+        self._outcomes = Outcomes(text)
 
     def feed(self, line: str) -> None:
         self._count += 1
