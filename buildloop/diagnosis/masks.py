@@ -10,8 +10,8 @@ from buildloop.patterns import Regex
 
 Replacement = str | Callable[[re.Match[str]], str]
 MAX_ROUNDS = 8
-# Whatever differs from run to run holds a digit or a path.
-VOLATILE = Regex(r"[\d/\\\x1b]")
+# Whatever differs from run to run holds a digit or is a path or an address, which may be all letters.
+VOLATILE = Regex(r"[\d/\\@\x1b]")
 Mask = tuple[Regex, Replacement]
 
 # First components of absolute paths. Anything else that starts with a slash may be a route of the project.

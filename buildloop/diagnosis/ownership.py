@@ -20,8 +20,10 @@ SOURCE = (
     "py|pyi|[cm]?jsx?|[cm]?tsx?|vue|svelte|go|rs|rb|java|kts?|scala|groovy|cs|fs|swift|dart|php|p[lm]|t|lua"
     "|hs|exs?|[ch](?:pp|c|xx|h)?|sh|bats|r|R|jl"
 )
+# Looked for only from its beginning: from every character on, long lines would take quadratic time.
 PATH = Regex(
-    rf"(?P<root>(?:[A-Za-z]:)?[/\\])?(?P<inner>[\w.@+-]+(?:[/\\][\w.@+-]+)*)\.(?:{SOURCE})\b(?!\.\w)"
+    r"(?<![\w.@+-])(?:(?P<root>(?:[A-Za-z]:)?[/\\])|(?<![\w.@+-][/\\]))"
+    rf"(?P<inner>[\w.@+-]+(?:[/\\][\w.@+-]+)*)\.(?:{SOURCE})\b(?!\.\w)"
 )
 JVM_SOURCE = Regex(r"src/\w+/(?:java|kotlin|scala|groovy)/(?P<package>\w+/\w+)")
 DECLARED = (
@@ -39,7 +41,7 @@ SCRIPTS = (".sh", ".bash", ".py", ".pl", ".rb", ".js", ".ts")
 # Words joined by underscores are functions of a script, except those of the well-known assertion library.
 SHELL_FUNCTION = Regex(r"(?!assert_|refute_)[a-z]{3,}(?:_[a-z]{3,})+")
 DEEP_ENOUGH = 3
-MAX_LINE = 1_000  # frames are short, and looking for paths in longer ones takes its time
+MAX_LINE = 1_000  # frames are short
 
 
 def names_in(line: str) -> frozenset[str]:
