@@ -77,9 +77,11 @@ def test_an_agent_that_deletes_its_workspace_has_deleted_every_file(workspace, r
     assert without_state(repo) == before
 
 
-def test_an_index_lock_left_by_a_killed_git_does_not_stop_the_checkpoint(workspace, tmp_path):
+@pytest.mark.parametrize("lock", ["index.lock", "HEAD.lock", "../../refs/heads/buildloop/r1.lock"])
+def test_a_lock_left_by_a_killed_git_does_not_stop_the_checkpoint(workspace, tmp_path, lock):
+    """An agent that is stopped at its time limit may have been in the middle of a commit."""
     root = Path(workspace.root)
-    (Path(git(root, "rev-parse", "--absolute-git-dir")) / "index.lock").touch()
+    (Path(git(root, "rev-parse", "--absolute-git-dir")) / lock).touch()
     write_files(root, {"calc.py": "fixed\n"})
     assert make_checkpoint(workspace, STEP, workspace.start_commit, tmp_path / "exclude", "t").changed
 
