@@ -9,6 +9,7 @@ from buildloop.files import write_atomic
 from buildloop.models import Checkpoint, WorkspaceInfo
 from buildloop.workspace.bytecode import drop_bytecode
 from buildloop.workspace.git import git_or_none, identity, run_git
+from buildloop.workspace.link import reconnect
 
 SUBJECTS_SHOWN = 20
 
@@ -39,6 +40,7 @@ def make_checkpoint(
     after a crash it finds its commit and returns the same checkpoint.
     """
     root = Path(workspace.root)
+    reconnect(workspace)
     head = run_git(root, "rev-parse", "HEAD")
     if head != parent and run_git(root, "log", "-1", "--format=%B", head).strip().endswith(
         f"\n{step.trailers}"
@@ -74,6 +76,7 @@ def go_back(workspace: WorkspaceInfo, step: Step, head: str, target: str) -> str
 def settle_after_gate(workspace: WorkspaceInfo, exclude: Path) -> None:
     """Undo what a gate did to tracked files, and keep its droppings out of every later commit."""
     root = Path(workspace.root)
+    reconnect(workspace)
     run_git(root, "reset", "--quiet", "--hard")
     listed = run_git(
         root, *_excluding(root, exclude), "ls-files", "-z", "--others", "--exclude-standard", "--directory"
