@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from buildloop.cli.output import console
 from buildloop.config import Setting, gather_settings, make_request
 from buildloop.detect import detect_tests
 from buildloop.errors import InputError
+from buildloop.goal import MINIMUM_FREE_BYTES
 from buildloop.request import BuildRequest, DirtyPolicy, new_run_id
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.repository import check_start, open_repository
@@ -50,6 +52,12 @@ def check_writable(folder: Path) -> None:
         raise InputError(
             f"the state directory {folder} cannot be written ({error.strerror}); choose another with --state-dir"
         ) from None
+    free = shutil.disk_usage(folder).free
+    if free < MINIMUM_FREE_BYTES:
+        raise InputError(
+            f"only {free // 2**20} MB are free in the state directory {folder}; "
+            "free at least 100 MB there, or choose another with --state-dir"
+        )
 
 
 def _settings(flags: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,10 +28,10 @@ class Family(Enum):
 TOOLS: Mapping[Family, str] = {
     Family.TESTS: "pytest unittest jest vitest mocha playwright tap cargo-test go-test surefire junit rspec "
     "minitest phpunit test-more dotnet-test ctest exunit scalatest munit dart hspec ava node:test robot "
-    "bazel deno karma busted doctest catch2 gtest xctest bun clojure julia testthat",
+    "bazel deno karma busted doctest catch2 gtest xctest bun clojure julia testthat boost.test",
     Family.COMPILER: "tsc eslint mypy ruff rustc go gcc msvc ld javac cmake make prettier black isort "
-    "rustfmt rubocop psalm ktlint hadolint markdownlint luacheck biome lint annotation pre-commit shellcheck "
-    "phpstan elm webpack esbuild vite dotnet gradle maven terraform compiler docker-build",
+    "rustfmt rubocop psalm ktlint hadolint markdownlint luacheck biome lint annotation pre-commit bandit "
+    "shellcheck phpstan elm webpack esbuild vite dotnet gradle maven terraform compiler docker-build",
     Family.PACKAGES: "npm pnpm yarn bun-install pip uv poetry pipenv pdm conda cargo apt apk dnf brew "
     "bundler gem composer cocoapods cpan hex docker git nuget go-mod",
     Family.AGENT: "claude codex gemini aider opencode",
@@ -40,6 +40,7 @@ FAMILY_OF = {tool.replace("-", " "): family for family, tools in TOOLS.items() f
 
 KIND_OF_TYPE: Mapping[str, Kind] = {
     "NoTests": Kind.NO_TESTS,
+    "MissingPlugin": Kind.MISSING,
     "Timeout": Kind.TIMEOUT,
     "timeout": Kind.TIMEOUT,
     "CommandNotFound": Kind.COMMAND,
@@ -76,6 +77,8 @@ ASSERTING = re.compile(
 )
 # Types that say no more than that something went wrong.
 NAMELESS = frozenset({"Error", "Exception", "panic", "RuntimeError", "die", "Failed", "task", "goal"})
+# rustc found the module, but not the name in it.
+NO_ITEM = re.compile(r"no `\w+` in `")
 NOT_CALLABLE = re.compile(r"is not a function|not callable|undefined method")
 COMPILING = frozenset(
     {
@@ -195,7 +198,7 @@ def _packaging(finding: Finding, kind: Kind) -> Category:
 
 def _is_own(finding: Finding) -> bool:
     text = f"{finding.message} {finding.lines[0] if finding.lines else ''}"
-    if any('#include "' in line for line in finding.lines):
+    if any('#include "' in line or NO_ITEM.search(line) for line in finding.lines):
         return True
     name = missing_module(text)
     return name is not None and is_own_module(name, [finding.file] if finding.file else [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import cache
 
 
 class Kind(StrEnum):
@@ -89,6 +90,8 @@ WORDS: dict[Kind, tuple[str, ...]] = {
         r"reached end of file while parsing|missing separator|class, interface,? (?:enum)?.* expected",
     ),
     Kind.MISSING: (
+        r"binary is missing",
+        r"non-resolvable (?:parent|import) pom|cannot access \w+ \(https?:|missing go\.sum entry",
         r"could not find \w+ \(missing",
         r"""could not resolve ["']""",
         r"modulenotfounderror|could not resolve (?:all |dependencies)",
@@ -109,6 +112,7 @@ WORDS: dict[Kind, tuple[str, ...]] = {
         r"make: \S+: no such file|env: .*no such file|commandnotfound",
     ),
     Kind.FILE: (
+        r"failed opening required",
         r"no such file|\bENOENT\b|\bEACCES\b|\bEPERM\b|\bEISDIR\b|\bENOTDIR\b|\bEEXIST\b",
         r"permission denied|filenotfound|file not found|cannot (?:open|read|access|stat) ",
         r"(?:file|path|directory|folder)\b.*does not exist|nosuchfile|could not (?:read|open)",
@@ -133,6 +137,7 @@ WORDS: dict[Kind, tuple[str, ...]] = {
         r"no exported member|no matching function|unknown type name",
     ),
     Kind.TYPE: (
+        r"E0277|E0369|cannot be made by|trait bound .* not satisfied",
         r"type ?error|incompatible types?|type mismatch|mismatched types|is not assignable",
         r"cannot (?:use|convert|be converted|be applied|assign)|expected type|argument of type",
         r"argumenterror|wrong number of arguments|nullpointer|classcast|cannot read propert",
@@ -144,10 +149,15 @@ WORDS: dict[Kind, tuple[str, ...]] = {
         r"illegalargument|cannot invoke",
     ),
 }
-PATTERNS = {kind: re.compile("|".join(words), re.IGNORECASE) for kind, words in WORDS.items()}
+
+
+@cache
+def _pattern(kind: Kind) -> re.Pattern[str]:
+    """Compiled when first asked for: start-up must not pay for kinds that no log mentions."""
+    return re.compile("|".join(WORDS[kind]), re.IGNORECASE)
 
 
 def kind_of_text(text: str, among: frozenset[Kind] | None = None) -> Kind | None:
     """The first kind whose words are in `text`; `among` restricts the question."""
     shown = text[:2000]
-    return next((k for k, p in PATTERNS.items() if (among is None or k in among) and p.search(shown)), None)
+    return next((k for k in WORDS if (among is None or k in among) and _pattern(k).search(shown)), None)

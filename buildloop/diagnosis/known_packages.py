@@ -56,6 +56,15 @@ C_WELL_KNOWN = words(
     "jni.h ruby.h node_api.h napi.h v8.h linux X11 gsl fftw3.h lua.h lua.hpp pthread.h unistd.h alsa pulse "
     "bits sys"
 )
+PHP_WELL_KNOWN = words(
+    "Monolog Symfony Illuminate GuzzleHttp Doctrine PHPUnit Carbon Ramsey Twig Psr League Laravel Predis "
+    "Firebase "
+    "Mockery Faker Nette Laminas Slim Aws Google Stripe Intervention Spatie Phalcon Cake Zend React Amp "
+    "Swoole Sentry "
+    "Dotenv Composer Webmozart Brick Nyholm Http PhpParser Prophecy Behat Codeception PhpAmqpLib MongoDB "
+    "Elasticsearch "
+    "Endroid Dompdf PhpOffice Smarty Latte Ratchet Pest Orchestra Nesbot Bramus FastRoute DI Pimple Money"
+)
 DOTNET_WELL_KNOWN = words(
     "Newtonsoft Xunit NUnit Moq Serilog AutoMapper FluentAssertions FluentValidation MediatR Dapper "
     "Microsoft Polly NLog StackExchange "
@@ -66,6 +75,10 @@ DOTNET_WELL_KNOWN = words(
     "Fact Theory InlineData TestMethod TestClass Test TestFixture"
 )
 # Names that projects give to their own modules and that nobody publishes under.
+SCRIPT_NAMES = words(
+    "test tests unit e2e build start dev serve watch lint format fmt check typecheck type-check coverage "
+    "cov clean ci release"
+)
 HOUSEHOLD_NAMES = words(
     "app apps api src lib libs core common shared util utils helper helpers tools config configs conf "
     "settings constants const types "

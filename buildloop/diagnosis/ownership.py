@@ -28,6 +28,7 @@ DECLARED = (
     re.compile(r"^# (?P<name>[\w.-]+\.[a-z]+/[\w./-]+)(?: \[.*\])?$"),
     re.compile(r"^\s*Compiling (?P<name>[\w-]+) v\S+ \(/"),
     re.compile(r"^error: could not compile `(?P<name>[\w-]+)`"),
+    re.compile(r"^rootdir: \S*/(?P<name>[\w.-]+)"),
     re.compile(r"^\[INFO\] -+< (?P<name>[\w.]+):"),
     re.compile(r"^(?:\[\w+\] )?Running (?P<name>\w+\.\w+)\.[\w.]+$"),
     re.compile(r"^> (?P<name>@?[\w./-]+)@\d\S* "),
@@ -97,11 +98,9 @@ def _node(signal: Signal, own: Collection[str]) -> bool:
     first = subject.split("/")[0]
     if subject.startswith("node:") or first in known.NODE_BUILTIN:
         return False
-    return (
-        subject in own
-        or (first in own and "/" in subject)
-        or ("/" in subject and first in known.HOUSEHOLD_NAMES)
-    )
+    if subject.startswith("@"):
+        return any(name.split("/")[0] == first for name in own if name.startswith("@"))
+    return subject in own or ("/" in subject and (first in own or first in known.HOUSEHOLD_NAMES))
 
 
 def _c(signal: Signal, own: Collection[str]) -> bool:
@@ -147,9 +146,9 @@ def _jvm(signal: Signal, own: Collection[str]) -> bool:
     return len(parts) == 1 or ".".join(parts[:2]) in own or (parts[0] in own and len(parts[0]) > 3)
 
 
-def _php(signal: Signal, own: Collection[str]) -> bool:
-    root, namespaced, _ = signal.subject.partition("\\")
-    return not namespaced or root in own or root.lower() in own or root.lower() in known.HOUSEHOLD_NAMES
+def _php(signal: Signal, _own: Collection[str]) -> bool:
+    # Autoloading fails far more often for a project's own classes than for installed ones.
+    return signal.subject.split("\\")[0] not in known.PHP_WELL_KNOWN
 
 
 def _perl(signal: Signal, own: Collection[str]) -> bool:
@@ -162,7 +161,9 @@ def _elixir(signal: Signal, own: Collection[str]) -> bool:
 
 
 def _ruby(signal: Signal, own: Collection[str]) -> bool:
-    return signal.subject.startswith((".", "/")) or _by_first_name(signal, own)
+    first, nested, _ = signal.subject.partition("/")
+    tested = {f"{first}_spec", f"{first}_test", f"test_{first}"} if nested else set()
+    return signal.subject.startswith((".", "/")) or not tested.isdisjoint(own) or _by_first_name(signal, own)
 
 
 def _command(signal: Signal, _own: Collection[str]) -> bool:
@@ -172,6 +173,11 @@ def _command(signal: Signal, _own: Collection[str]) -> bool:
     if subject.startswith("/"):
         return not subject.startswith(("/usr/", "/opt/", "/bin/", "/sbin/"))
     return "/" in subject or subject.endswith(SCRIPTS) or bool(SHELL_FUNCTION.fullmatch(subject))
+
+
+def _script(signal: Signal, _own: Collection[str]) -> bool:
+    """Yarn and pnpm say the same of a script that the project lacks and of a tool that is not installed."""
+    return ":" in signal.subject or signal.subject in known.SCRIPT_NAMES
 
 
 def _dotnet(signal: Signal, _own: Collection[str]) -> bool:
@@ -190,5 +196,6 @@ RESOLVERS: dict[str, Callable[[Signal, Collection[str]], bool]] = {
     "elixir": _elixir,
     "ruby": _ruby,
     "command": _command,
+    "script": _script,
     "dotnet": _dotnet,
 }

@@ -8,7 +8,9 @@ from pathlib import PurePosixPath
 
 from buildloop.diagnosis.known_packages import words
 
-FILE_HEADER = re.compile(r"^(?:\+\+\+|---) (?:[ab]/)?(?P<path>[^\t\n]+)")
+FILE_HEADER = re.compile(r"(?P<side>\+\+\+|---) (?:[ab]/)?(?P<path>[^\t\n]+)")
+# Changes without lines: of content that is not text, of names and of permissions.
+UNSEEN = re.compile(r"^(?:Binary files |GIT binary patch|rename (?:from|to) |new mode )", re.M)
 PROSE_SUFFIXES = frozenset({".md", ".markdown", ".rst", ".adoc", ".org"})
 PROSE_NAMES = words(
     "README LICENSE LICENCE COPYING NOTICE AUTHORS CONTRIBUTORS CHANGELOG CHANGES HISTORY NEWS TODO "
@@ -34,15 +36,15 @@ OBEYED = re.compile(
 
 def may_matter(diff: str) -> bool:
     """False only when every changed line is prose, a comment or blank."""
-    return any(_matters(path, changed) for path, changed in _changed_lines(diff))
+    return bool(UNSEEN.search(diff)) or any(_matters(path, changed) for path, changed in _changes(diff))
 
 
-def _changed_lines(diff: str) -> Iterator[tuple[str, list[str]]]:
+def _changes(diff: str) -> Iterator[tuple[str, list[str]]]:
+    """Each file with the lines that were added or removed."""
     path, lines = "", list[str]()
     for line in diff.splitlines():
-        header = FILE_HEADER.match(line)
-        if header and not (line.startswith("---") and lines and not path):
-            if line.startswith("---"):
+        if header := FILE_HEADER.match(line):
+            if header.group("side") == "---":
                 yield path, lines
                 path, lines = header.group("path"), []
             elif header.group("path") != "/dev/null":

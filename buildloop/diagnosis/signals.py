@@ -43,8 +43,13 @@ DETAILS: dict[str, tuple[tuple[re.Pattern[str], bool], ...]] = {
         (re.compile(r"unlinked crate|undeclared crate|missing crate|cargo add|extern crate"), False),
     ),
 }
-# The package manager got past its complaints.
+# The package manager got past its complaints; the agent compacted its context and finished.
+FINISHED = re.compile(
+    r"(?!.*\"is_error\": ?true)(?!.*\"status\": ?\"error\").*\"type\": ?\"(?:turn\.completed|result)\""
+)
 OVERCOME: dict[str, re.Pattern[str]] = {
+    "agent": FINISHED,
+    "provider": FINISHED,
     "python": re.compile(r"\s*Successfully installed |Requirement already satisfied: |Resolved \d+ packages"),
     "node": re.compile(r"(?:added|up to date|audited|changed) .*\bpackages?\b|✨ +Done in |Done in \d"),
     "system": re.compile(r"[WE]: Some index files failed to download|Setting up \S+ \("),
@@ -52,6 +57,7 @@ OVERCOME: dict[str, re.Pattern[str]] = {
     "php": re.compile(r"Generating (?:optimized )?autoload files"),
     "rust": re.compile(r"\s*Finished (?:`\w+` profile|dev|test|release) "),
 }
+CAN_BE_OVERCOME = frozenset({SignalKind.INSTALL, SignalKind.CONTEXT_OVERFLOW})
 DETAIL_WITHIN = 8
 FRAMES_KEPT = 80
 SUBJECTS_KEPT = 20
@@ -177,7 +183,7 @@ def _index() -> Rows:
 
 
 def _is_overcome(signal: Signal, past: Collection[str]) -> bool:
-    return signal.kind is SignalKind.INSTALL and signal.ecosystem in past
+    return signal.kind in CAN_BE_OVERCOME and signal.ecosystem in past
 
 
 def _with_detail(signal: Signal, line: str) -> Signal:

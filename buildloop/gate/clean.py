@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 
 MAX_LINE = 4000
+GO_EVENT = '"Action":"output"'
 
 # Escape sequences: CSI (colours, cursor), OSC and APC (titles, links, Buildkite stamps), two-byte ones.
 ANSI = re.compile(
@@ -57,11 +59,22 @@ def clean_lines(text: str) -> list[str]:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = CONTROL.sub("", text)
     lines = [line[:MAX_LINE].rstrip() for line in text.split("\n")]
+    if GO_EVENT in text:
+        lines = [_said(line) if GO_EVENT in line else line for line in lines]
     if "travis_" in text or "section_" in text:
         lines = [
             MARKERS.sub("", line) if line.startswith(("travis_", "section_")) else line for line in lines
         ]
     return _without_prefixes(lines)
+
+
+def _said(event: str) -> str:
+    """What a test printed, out of one event of `go test -json`."""
+    try:
+        said = json.loads(event).get("Output", "")
+    except (ValueError, AttributeError, RecursionError):
+        return event
+    return str(said).rstrip()
 
 
 def _without_prefixes(lines: list[str]) -> list[str]:

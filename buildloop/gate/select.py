@@ -16,6 +16,7 @@ BOILERPLATE = re.compile(
     r"\s*(?:(?:\d+ passed,? )?0 (?:failed|failures|errors)\b[^1-9]*$"
     r"|(?:PASSED|PASS|ok \d+)\b"
     r"|\S+ PASSED(?:\s+\[.*)?$"
+    r"|\[ERROR\] (?:To see the full|Re-run Maven|-> \[Help|\[Help|For more information|After correcting)"
     r"|For more information about this error|FAILED \((?:failures|errors)="
     r"|note: run with `RUST_BACKTRACE"
     r"|[✓✔√] )"

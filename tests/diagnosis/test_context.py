@@ -93,6 +93,12 @@ def test_what_is_not_the_agents_error_is_not_believed(line):
     assert full(red("a", agent_output=line, agent_status="error")) is None
 
 
+def test_an_agent_that_compacted_and_finished_is_not_exhausted():
+    said = '{"type":"error","message":"context_length_exceeded"}\n{"type":"turn.completed","usage":{}}\n'
+    assert full(red("a", agent_output=said)) is None
+    assert full(red("a", agent_output=said.splitlines()[0]))
+
+
 def test_a_failing_test_about_a_providers_error_is_a_failing_test():
     text = (
         "======================================================================\n"

@@ -46,6 +46,9 @@ def test_prose_and_comments_leave_the_code_the_same(diff):
         change("main.c", "+#include <stdio.h>"),
         change("run.sh", "+#!/bin/sh"),
         change("data.bin", "+# looks like a comment"),
+        "diff --git a/a.png b/a.png\nBinary files a/a.png and b/a.png differ",
+        "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755",
+        "diff --git a/a.py b/b.py\nsimilarity index 100%\nrename from a.py\nrename to b.py",
         "--- a/old.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-x = 1",
     ],
 )

@@ -50,6 +50,7 @@ SIGNS = (
         r".*ext-[\w-]+ .*it is missing from your system",
         r"Required package \"[^\"]+\" is not present in the lock file",
         r"Could not find (?:a (?:matching )?version of )?package ",
+        r"curl error \d+ while downloading https?://",
         r"Composer detected issues in your platform:",
         r"The \"https?://\S+\" file could not be downloaded",
         r"(?:PHP )?(?:Fatal error: +|Warning: +)?(?:Uncaught )?(?:Error: )?(?:require|require_once"
@@ -127,6 +128,11 @@ SIGNS = (
         r"(?:Error: )?Library \"[\w.-]+\" not found",
         r"(?:\[ERROR\] )?No package named \S+ found",
         r"LaTeX Error: File `[^']+\.(?:sty|cls|def)' not found",
+        r"\[!\] (?:Unable to find a specification for|CocoaPods could not find compatible versions"
+        r"|Error installing )",
+        r"(?:error: )?[Ff]ailed to clone repository https?://",
+        r"Failed to fetch record for '\w+/",
+        r"Got socket error trying to find package ",
         r"luarocks: .*(?:No results matching|not found)",
         r"Error: No results matching query were found for Lua",
         r"Because .* which doesn't exist .*, version solving failed",

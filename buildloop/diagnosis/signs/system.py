@@ -9,6 +9,7 @@ SIGNS = (
         "command",
         r"(?:\S*\b(?:ba|z|da|a|k)?sh(?:\.exe)?: )?(?:\S+: )?(?:line \d+: "
         r"|\d+: )?(?:[Cc]ommand not found: )(?P<subject>\S+)",
+        r"Unable to access jarfile (?P<subject>\S+)",
         r"Failed to spawn: `(?P<subject>[^`]+)`",
         r"the command (?P<subject>\S+) could not be found within PATH",
         r"The term '(?P<subject>[^']+)' is not recognized as ",
@@ -32,6 +33,7 @@ SIGNS = (
         r"(?P<subject>protoc-gen-\w+): program not found or is not executable",
         r"(?:\w+: )?Could not find ['\"](?P<subject>/usr/(?:local/)?(?:lib|share)/[^'\"]+)['\"]",
     ),
+    *missing("script", r"(?:ERR_PNPM_\w+ +)?Command \"(?P<subject>[\w.@/:-]+)\" not found"),
     *install(
         "system",
         r"E: (?:Unable to locate package|Package '[^']+' has no installation candidate|Failed to fetch"

@@ -122,8 +122,8 @@ PARSERS: tuple[ParserEntry, ...] = (
         ),
         (
             "linters",
-            "::error |coverage |....Failed|[warn] |would reformat|cannot format|incorrectly sorted"
-            "|Would reformat|Diff in |: C: |: W: "
+            "::error |>> Issue|coverage |....Failed|[warn] |would reformat|cannot format|incorrectly sorted"
+            "|Would reformat|would be |Diff in |: C: |: W: "
             "|: E: |: F: |SC|ERROR: |DL3|DL4|MD0|.lua:|lint/| | ERROR |.php|.elm|.kt:|) ",
         ),
         ("npm", "npm ERR!|npm error"),
@@ -135,7 +135,7 @@ PARSERS: tuple[ParserEntry, ...] = (
         (
             "python_packages",
             "ERROR: |error: |× |version solving|has requirement| requires |poetry|Pipfile|PackagesNotFound"
-            "|Unsatisfiable|ResolvePackage|Lock file|Retrying (|depends on|Python",
+            "|Unsatisfiable|ResolvePackage|libmamba|Lock file|Retrying (|depends on|Python",
         ),
         (
             "system_packages",
@@ -146,7 +146,8 @@ PARSERS: tuple[ParserEntry, ...] = (
         ("make", "make: |make[|ninja: |FAILED: |just: |akefile:|Recipe `|.mk:"),
         (
             "shell",
-            "not found|No such file|ermission denied|imed out|took longer|exceeded the max|Killed|killed"
+            "Assertion |terminate called|smashing|overflow detected|The term |not found|No such file"
+            "|ermission denied|imed out|took longer|exceeded the max|Killed|killed"
             "|oom|OOM|memory|fault|Abort|Bus error|Illegal|Floating|yntax error|unexpected EOF|substitution"
             "|unbound|parameter|Terminated|No space|quota|disk space|ENOSPC|shared |GLIBC|dyld|Exec format"
             "|cannot execute|can't open file|No module named|main class|jarfile|SIGSEGV|open files"
@@ -156,7 +157,7 @@ PARSERS: tuple[ParserEntry, ...] = (
         ("traceback", "Traceback (most recent call last)"),
         ("node", "UnhandledPromise|    at |❯ |heap out of memory|Allocation failed|Maximum call stack"),
         ("jvm_stack", "\tat |    at "),
-        ("ruby", ":in `|:in '|rake aborted|.rb:"),
+        ("ruby", ":in `|:in '|rake aborted|rails aborted|.rb:"),
     ),
     ParserEntry("generic", ()),
 )

@@ -15,6 +15,7 @@ PLACE = re.compile(
 )
 CARET = re.compile(r"\s*(?:\d*\s*[│|]\s*)?(?:\^+[~-]*|~+\^+|─+\^|━+)(?:\s|$)")
 BELOW = (" ", "\t", "│", "|", "-->", "at ", "╷", "╭", "└")
+BARE = re.compile(r"\s*\S+\.\w+:\d+(?::\d+)?$")
 REACH = 8
 
 
@@ -31,6 +32,8 @@ def place_near(lines: Lines, index: int) -> Frame | None:
     candidates = [lines[index], *after[:end]]
     if any(CARET.match(text) for text in lines[max(0, index - 3) : index]):
         candidates += reversed(lines[max(0, index - 6) : index])
+    if index and BARE.match(lines[index - 1]):
+        candidates.append(lines[index - 1])
     return next((frame for text in candidates if (frame := place_in(text))), None)
 
 

@@ -76,7 +76,7 @@ def _vite(lines: Lines) -> Iterator[Sighting]:
         if not VITE.match(line):
             continue
         block = [text for text in lines[index : index + 14] if text.strip() and not STACK.match(text)]
-        said = [text for text in block if not HEADING.match(text)] or [line]
+        said = [text for text in block if not HEADING.match(text) and not NEXT.match(text)] or [line]
         place = next((m for text in block if (m := PLACE.match(text) or NEXT.match(text))), None)
         finding = Finding(
             message=said[0].strip(),

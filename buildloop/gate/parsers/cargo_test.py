@@ -45,27 +45,30 @@ def parse(lines: Lines) -> ToolReport:
         for i, line in enumerate(lines)
         if ("FAILED" in line or "[" in line)
         and (m := FAILED.match(line) or NEXTEST.match(line))
-        and not _told(m["test"], told)
+        and not _told(lines, m["test"], told)
     ]
     return ToolReport((*panics, *silent), _counts(lines), unique(nextest or failed))
 
 
-def _told(test: str, told: set[str | None]) -> bool:
-    return test.rsplit(maxsplit=1)[-1] in told
+def _told(lines: Lines, test: str, told: set[str | None]) -> bool:
+    """Whether a panic already tells about the test; that of a doctest is in the main thread of a program."""
+    own = any(PANIC.match(text) for text in _section(lines, test))
+    return own or test.rsplit(maxsplit=1)[-1] in told
+
+
+def _section(lines: Lines, test: str) -> list[str]:
+    """What a test printed, under its own heading."""
+    start = next((i for i, text in enumerate(lines) if (m := STDOUT.match(text)) and m["test"] == test), None)
+    if start is None:
+        return []
+    after = lines[start + 1 : start + 40]
+    end = next((i for i, text in enumerate(after) if text.startswith(("---- ", "failures:"))), len(after))
+    return [text for text in after[:end] if text.strip()]
 
 
 def _own_output(lines: Lines, test: str, line: str) -> tuple[str, ...]:
-    """A test that returns an error prints it under its own heading, without a panic."""
-    start = next((i for i, text in enumerate(lines) if (m := STDOUT.match(text)) and m["test"] == test), None)
-    if start is None:
-        return (line,)
-    said = []
-    for text in lines[start + 1 : start + 20]:
-        if text.startswith(("---- ", "failures:")):
-            break
-        if text.strip():
-            said.append(text)
-    return unique([*said[:5], line])
+    """A test that returns an error prints it without a panic."""
+    return unique([*_section(lines, test)[:5], line])
 
 
 def _panics(lines: Lines) -> Iterator[Sighting]:
@@ -94,7 +97,7 @@ def _panics(lines: Lines) -> Iterator[Sighting]:
             type="assertion" if message.startswith("assertion") else "panic",
             expected=facts.get("right"),
             actual=facts.get("left"),
-            lines=unique([*said[:1], line, *said[1:6]]),
+            lines=unique([*said[:3], line, *said[3:6]]),
         )
         echo = message.lower().startswith("some tests failed")
         yield Sighting(finding, index, end, Rank.CASCADE if echo else Rank.CAUSE)

@@ -26,7 +26,6 @@ CALL = re.compile(
     r"(?:CMake Error(?: \(dev\))? at |\s+)(?P<file>[\w./+-]+\.(?:txt|cmake)):(?P<line>\d{1,8})\b"
 )
 LISTED = "The following tests FAILED:"
-MISSED = re.compile(r"No tests were found|CMake Generate step failed|CMake Error: ")
 
 
 def parse(lines: Lines) -> ToolReport:

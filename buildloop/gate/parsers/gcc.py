@@ -17,7 +17,8 @@ DIAGNOSTIC = re.compile(
     r"\[(?P<type>-W[\w=+-]+)\])?$"
 )
 MSVC = re.compile(
-    r"\s*(?P<file>[^\s(][^(]*)\((?P<line>\d+)(?:,\d+)?\)\s?: (?:fatal )?error (?P<type>[A-Z]+\d+): "
+    r"\s*(?:(?P<file>[^\s(][^(]*)\((?P<line>\d+)(?:,\d+)?\)|LINK|\S+\.(?:obj"
+    r"|lib))\s?: (?:fatal )?error (?P<type>[A-Z]+\d+): "
     r"(?P<message>.*)"
 )
 LINKER = re.compile(

@@ -50,7 +50,8 @@ WEAK: tuple[re.Pattern[str], ...] = (
         rf"|[Cc]onnection refused|[Uu]ndefined)\b.*)$"
     ),
     re.compile(
-        r"(?P<file>[\w@./\\+-]+\.[A-Za-z]\w{0,7}):(?P<line>\d+)(?::\d+)?:\s?(?!\d)(?P<message>[^\s:].{3,})$"
+        r"(?P<file>[\w@./\\+-]+\.[A-Za-z]\w{0,7}):(?P<line>\d+)(?::\d+)?:\s?(?!\d"
+        r"|in [`'])(?P<message>[^\s:].{3,})$"
     ),
 )
 TYPED = STATED[1]
@@ -61,7 +62,7 @@ ECHO = re.compile(
     r"|non-zero exit|command failed|build failed|tests? failed$|failed with exit|process completed with"
     r"|completed with errors|exiting with|aborting|error: test failed|failed! see above"
     r"|some (?:checks|tests) failed|did not complete successfully|job failed|errors? generated"
-    r"|commands failed$|marked build as failure|^FAILED \((?:failures|errors)="
+    r"|commands failed$|evaluation failed|marked build as failure|^FAILED \((?:failures|errors)="
     r"|\d+ errors?(?: and| ,|,|\.|$)|found \d+ errors?|\d+ (?:failed|failing|failures?)\b|errors? found$"
     r"|compilation failed|failed tests:|tests unsuccessful"
     r"|there (?:were|are) \d* ?(?:test )?(?:failures|errors|failing))"

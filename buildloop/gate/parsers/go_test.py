@@ -24,7 +24,6 @@ GOT_WANT = re.compile(
 )
 PANIC = re.compile(r"(?:panic: |fatal error: |unexpected fault address|SIGSEGV: )(?P<message>.*)$")
 STACK_FRAME = re.compile(r"\s+(?P<file>\S+\.(?:go|s)):(?P<line>\d+)(?: \+0x[0-9a-f]+)?$")
-GOROUTINE = re.compile(r"goroutine \d+ \[")
 RACE = "WARNING: DATA RACE"
 DONE = re.compile(r"DONE (?P<run>\d+) tests(?:, (?P<skipped>\d+) skipped)?(?:, (?P<failed>\d+) failures?)?")
 PASSED = re.compile(r"\s*--- PASS: ")

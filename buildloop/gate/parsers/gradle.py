@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers import jvm_stack
+from buildloop.gate.parsers.frames import is_foreign_package
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
 
 FAILED = re.compile(r"(?P<class>[\w.$]+)(?: > .+?)? > (?P<method>.+?) FAILED$")
@@ -36,7 +37,10 @@ def _tests(lines: Lines) -> Iterator[Sighting]:
         end = index + 1
         while (
             end < len(lines)
-            and (lines[end].startswith("    ") or (not lines[end].strip() and end == index + 1))
+            and (
+                lines[end].startswith("    ")
+                or (not lines[end].strip() and lines[end + 1 : end + 2] and lines[end + 1].startswith("    "))
+            )
             and end < index + 200
         ):
             end += 1
@@ -55,7 +59,22 @@ def _tests(lines: Lines) -> Iterator[Sighting]:
                 kind,
                 lines=unique([placed.string, line, *block[:4]]),
             )
-        yield Sighting(finding or Finding(line, "gradle", test, lines=(line, *block[:3])), index, end)
+        yield Sighting(finding or _unthrown(block, line, test), index, end)
+
+
+def _unthrown(block: Lines, head: str, test: str) -> Finding:
+    """Spock prints the condition instead of an exception."""
+    frames = [m for text in block if (m := jvm_stack.FRAME.match(text))]
+    own = next((m for m in frames if not is_foreign_package(m["where"])), None)
+    said = [text for text in block if text.strip() and not jvm_stack.FRAME.match(text)]
+    return Finding(
+        message=(said or [head])[0].strip(),
+        tool="gradle",
+        test=test,
+        file=own["file"] if own else None,
+        line=int(own["line"][:9]) if own and own["line"] else None,
+        lines=unique([*said[:2], head, own.string if own else "", *said[2:6]]),
+    )
 
 
 def _wrong(lines: Lines) -> Iterator[Sighting]:

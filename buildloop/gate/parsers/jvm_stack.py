@@ -15,7 +15,7 @@ THROWN = re.compile(
     r"|Failure))(?::\s*(?P<message>.*)|\s*$)"
 )
 FRAME = re.compile(
-    r"(?:\[\w+\])?\s+at (?P<where>[\w.$/<>@~-]+)\((?P<file>[\w$.-]+\.(?:java|kt|kts|scala|groovy"
+    r"(?:\[\w+\])?\s+(?:at )?(?P<where>[\w.$/<>@~-]+)\((?P<file>[\w$.-]+\.(?:java|kt|kts|scala|groovy"
     r"|clj))(?::(?P<line>\d+))?\)"
 )
 ANY_FRAME = re.compile(r"(?:\[\w+\])?\s+(?:at [\w.$/<>@~-]+\(|\.\.\. \d+ (?:more|common))")

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from buildloop.diagnosis.model import Finding
+from buildloop.gate.parsers.anywhere import place_in
 from buildloop.gate.parsers.frames import tidy
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, unique
 from buildloop.gate.parsers.said import read_sentences, sentences
 
 TABLE = sentences(
+    ("bandit", "lint", r">> Issue: (?:\[(?P<type>\w+):[^\]]*\] )?(?P<message>.*)", Rank.CAUSE, 3),
     (
         "annotation",
         "lint",
@@ -29,6 +31,7 @@ TABLE = sentences(
     ("black", "format", r"would reformat (?P<file>\S+)"),
     ("black", "SyntaxError", r"error: cannot format (?P<file>[^:]+): (?P<message>.*)"),
     ("isort", "format", r"ERROR: (?P<file>\S+\.py) (?P<message>Imports are incorrectly sorted.*)"),
+    ("ruff", "format", r"(?P<message>\d+ files? would be (?:re)?formatted.*)", Rank.HINT),
     ("ruff", "format", r"Would reformat: (?P<file>\S+)"),
     ("rustfmt", "format", r"Diff in (?P<file>\S+?)(?::(?P<line>\d+):?| at line (?P<line2>\d+):)$"),
     (
@@ -76,9 +79,17 @@ ELM = re.compile(r"-- (?P<type>[A-Z][A-Z ]+) -+ (?P<file>\S+\.elm)(?::(?P<line>\
 
 
 def parse(lines: Lines) -> ToolReport:
-    return ToolReport(
-        (*read_sentences(lines, TABLE).sightings, *_shellcheck(lines), *_tables(lines), *_elm(lines))
-    )
+    told = [_placed_below(sighting) for sighting in read_sentences(lines, TABLE).sightings]
+    return ToolReport((*told, *_shellcheck(lines), *_tables(lines), *_elm(lines)))
+
+
+def _placed_below(sighting: Sighting) -> Sighting:
+    """Some name the place on a line of its own, under the problem."""
+    finding = sighting.finding
+    frame = next((frame for text in finding.lines[1:] if (frame := place_in(text))), None)
+    if finding.file or not frame:
+        return sighting
+    return replace(sighting, finding=replace(finding, file=frame.file, line=frame.line))
 
 
 def _shellcheck(lines: Lines) -> Iterator[Sighting]:

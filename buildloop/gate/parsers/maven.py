@@ -88,7 +88,12 @@ def _goals(lines: Lines) -> Iterator[Sighting]:
     for index, line in enumerate(lines):
         goal = GOAL.match(line) if line.startswith("[ERROR] ") else None
         if goal:
-            shown = (line, *(text for text in lines[index + 1 : index + 5] if _goes_on(text)))
+            rest = [text for text in lines[index + 1 : index + 5] if _goes_on(text)]
+            shown = (
+                (*rest[-1:], line, *rest[:-1])
+                if line.startswith("[ERROR] The build could not")
+                else (line, *rest)
+            )
             rank = Rank.CASCADE if ECHO.match(line) else Rank.CAUSE
             yield Sighting(
                 Finding(" ".join((goal["message"], *shown[1:3])), "maven", type="goal", lines=shown),

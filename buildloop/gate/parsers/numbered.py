@@ -17,7 +17,6 @@ FAILING = re.compile(
 )
 FLAKY = re.compile(r"\s+\d+ flaky$")
 JASMINE = re.compile(r"(?P<total>\d+) specs?, (?P<failed>\d+) failures?(?:, (?P<pending>\d+) pending)?")
-KARMA_FAILED = re.compile(r"(?P<browser>\S.*?) (?P<name>.*) FAILED$")
 HOOK = re.compile(r'\s+\d+\) "(?:before|after) (?:all|each)" hook')
 END = re.compile(
     r"\s*(?:\d+ (?:passing|failing|pending|failed|flaky|passed|skipped)\b|\d+ specs?, \d+ fail|npm "

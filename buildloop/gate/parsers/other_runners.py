@@ -66,6 +66,12 @@ SHAPES: tuple[Shape, ...] = tuple(
             r"(?:FAIL|ERROR) in \((?P<test>\S+)\) \(\S+:\d+\)$",
             r"(?:FAIL|ERROR) in |Ran \d+ tests",
         ),
+        (
+            "boost.test",
+            "Running ",
+            r"\S+\(\d+\): (?:fatal )?error: in \"(?P<test>[^\"]+)\": (?P<message>.*)$",
+            r".",
+        ),
         ("julia", "Test Failed at ", r"Test Failed at (?P<test>\S+:\d+)$", r"\S"),
         ("testthat", "[ FAIL ", r"── (?:Failure|Error) \((?P<test>[^)]*)\)", r"── |\[ FAIL "),
         ("busted", " → ", r"(?:Failure|Error) → (?P<test>\S+ @ \d+)$", r"(?:Failure|Error) → "),
@@ -81,7 +87,8 @@ SHAPES: tuple[Shape, ...] = tuple(
 )
 PLACES: tuple[re.Pattern[str], ...] = (
     re.compile(
-        r"(?P<file>[\w./@+-]+\.(?:exs?|jl|R|cljs?|cljc|scala|dart|hs|lua|robot|swift|[cm]?[jt]sx?|java|kt|rb|py"
+        r"(?P<file>[\w./@+-]+\.(?:exs?|jl|R|cljs?|cljc|scala|dart|hs|lua|robot|swift|[cm]?[jt]sx?|java|kt"
+        r"|rb|py"
         r"|c|cc|cpp"
         r"|cxx|h|hpp))"
         r"(?::| line |, line |\()(?P<line>\d+)"

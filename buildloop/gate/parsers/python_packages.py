@@ -9,6 +9,7 @@ from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
 from buildloop.gate.parsers.said import read_sentences, sentences
 
 TABLE = sentences(
+    ("conda", "resolve", r"(?:error|critical)\s+libmamba (?P<message>.*)", Rank.CAUSE, 4),
     ("poetry", "resolve", r"(?P<message>(?:Because |So, because ).*)", Rank.CAUSE, 4),
     (
         "pip",

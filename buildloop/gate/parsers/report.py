@@ -41,9 +41,6 @@ class ToolReport:
     failing: tuple[str, ...] = ()
 
 
-NOTHING = ToolReport()
-
-
 def added(counts: Sequence[TestCounts]) -> TestCounts | None:
     """Several summaries of one log: a runner prints one per package, crate or module."""
     if not counts:

@@ -19,15 +19,17 @@ SYNTAX = re.compile(
     r"|unexpected|unterminated|SyntaxError).*)"
 )
 FRAME = re.compile(r"\s+(?:from |\d+: from )?(?P<file>[^\s:]+):(?P<line>\d+):in ")
-ABORTED = "rake aborted!"
+HEADED = re.compile(r"(?P<type>[A-Z]\w*(?:::[A-Z]\w*)+): (?P<message>.*)$")
+BARE_FRAME = re.compile(r"\s*(?P<file>[\w./+-]+\.(?:rb|rake)):(?P<line>\d+):in ")
+ABORTED = ("rake aborted!", "rails aborted!", "bin/rails aborted!")
 RAKE = re.compile(
-    r"(?P<type>[A-Z][\w:]*(?:Error|Exception)): (?P<message>.*)|(?P<told>Don't know how to build task.*"
+    r"(?P<type>[A-Z]\w*(?:::\w+)*): ?(?P<message>.*)|(?P<told>Don't know how to build task.*"
     r"|Command failed with status.*)"
 )
 
 
 def parse(lines: Lines) -> ToolReport:
-    return ToolReport((*_raised(lines), *_rake(lines)))
+    return ToolReport((*_raised(lines), *_rake(lines), *_headed(lines)))
 
 
 def _raised(lines: Lines) -> Iterator[Sighting]:
@@ -64,10 +66,37 @@ def _raised(lines: Lines) -> Iterator[Sighting]:
 
 def _rake(lines: Lines) -> Iterator[Sighting]:
     for index, line in enumerate(lines):
-        if line != ABORTED or index + 1 >= len(lines):
+        if line not in ABORTED or index + 1 >= len(lines):
             continue
         said = RAKE.match(lines[index + 1])
         if said:
             echo = (said["told"] or "").startswith("Command failed")
-            finding = Finding(lines[index + 1], "rake", type=said["type"], lines=(lines[index + 1], line))
+            more = [text for text in lines[index + 2 : index + 8] if text.strip()]
+            place = next((m for text in lines[index : index + 15] if (m := BARE_FRAME.match(text))), None)
+            finding = Finding(
+                message=said["message"] or (more or [lines[index + 1]])[0].strip(),
+                tool="rake",
+                file=place["file"] if place else None,
+                line=int(place["line"][:9]) if place else None,
+                type=said["type"],
+                lines=(lines[index + 1], *more[:3], line),
+            )
             yield Sighting(finding, index, index + 2, Rank.CASCADE if echo else Rank.TRACE)
+
+
+def _headed(lines: Lines) -> Iterator[Sighting]:
+    """`Some::Problem: message` above a backtrace of bare places, as Bundler, Rails and Thor print it."""
+    for index, line in enumerate(lines):
+        head = HEADED.match(line) if "::" in line else None
+        places = [m for text in lines[index + 1 : index + 8] if (m := BARE_FRAME.match(text))] if head else []
+        if head and places:
+            frame = innermost(Frame(m["file"], int(m["line"][:9])) for m in places)
+            finding = Finding(
+                message=head["message"],
+                tool="ruby",
+                file=frame.file if frame else None,
+                line=frame.line if frame else None,
+                type=head["type"],
+                lines=(line, places[0].string),
+            )
+            yield Sighting(finding, index, index + 1, Rank.TRACE)

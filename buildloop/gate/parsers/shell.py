@@ -10,6 +10,24 @@ from buildloop.gate.parsers.said import read_sentences, sentences
 
 SCRIPT = r"(?:(?P<file>[\w./~-]+): (?:line )?(?P<line>\d+): |[\w./-]+: )?"
 TABLE = sentences(
+    (
+        "program",
+        "Assertion",
+        r"(?:\S+: )?(?P<file>\S+\.\w+):(?P<line>\d+): .*?: (?P<message>Assertion .* failed\.?)$",
+    ),
+    (
+        "program",
+        "Uncaught",
+        r"(?P<message>terminate called after throwing an instance of '(?P<type>[^']+)')",
+        Rank.CAUSE,
+        1,
+    ),
+    ("program", "Signal", r"\*\*\* (?P<message>(?:stack smashing|buffer overflow) detected.*)"),
+    (
+        "shell",
+        "CommandNotFound",
+        r"(?P<message>.*: The term '[^']+' is not recognized as (?:the|a) name.*)",
+    ),
     ("shell", "CommandNotFound", SCRIPT + r"(?P<message>[\w./@+-]+: (?:command )?not found)$"),
     (
         "shell",

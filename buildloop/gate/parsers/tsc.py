@@ -8,7 +8,7 @@ from buildloop.gate.parsers.diagnostics import read_diagnostics
 from buildloop.gate.parsers.report import Lines, ToolReport
 
 DIAGNOSTIC = re.compile(
-    r"\s*(?:Error: |ERROR |✘ \[ERROR\] |ERROR in )?"
+    r"\s*(?:\[!\] (?:\([^)]*\) )?)?(?:Error: |ERROR |✘ \[ERROR\] |ERROR in )?"
     r"(?:(?P<file>[^\s(:][^(:]*)[(:](?P<line>\d+)[,:]\d+\)?(?: -|:) )?error (?P<type>TS\d+): (?P<message>.*)"
 )
 EXPLANATION = re.compile(r"\s{2,}\S")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from buildloop.diagnosis.categories import category_of
+from buildloop.diagnosis.model import Category
 from buildloop.gate.read import read_text
 
 
@@ -198,6 +200,29 @@ def test_linters_and_containers(log: str, location: str):
 )
 def test_unknown_tools_are_read_by_anchored_words(line: str, message: str):
     assert read_text(f"starting\n{line}\n", 1).findings[0].message == message
+
+
+@pytest.mark.parametrize(
+    ("log", "location"),
+    [
+        ('api.proto:12:3: "Foo" is not defined.\n', "api.proto:12"),
+        ("/srv/a.nim(5, 3) Error: undeclared identifier: 'foo'\n", "/srv/a.nim:5"),
+        (
+            'File "bin/main.ml", line 3, characters 10-13:\n3 | foo ()\n    ^^^\nError: Unbound value foo\n',
+            "bin/main.ml:3",
+        ),
+        (
+            '    error: undefined variable "foo"\n    │\n  5 │     foo\n    │     ^^^\n    └─ lib/c.ex:5:5\n',
+            "lib/c.ex:5",
+        ),
+        ("tidy error: /srv/check/writeback.rs:495: trailing whitespace\n", "/srv/check/writeback.rs:495"),
+        ("::error file=src/app.js,line=10,col=15::Missing semicolon\n", "src/app.js:10"),
+    ],
+)
+def test_unknown_compilers_name_their_place(log: str, location: str):
+    reading = read_text(log, 1)
+    assert reading.location == location
+    assert category_of(reading) in (Category.BUILD, Category.UNKNOWN)
 
 
 @pytest.mark.parametrize(

@@ -196,3 +196,20 @@ def test_flake8_and_pylint():
         "app.py:1:0: C0114: Missing docstring (x)\napp.py:5:4: E0602: Undefined variable 'foo' (x)\n", 2
     )
     assert pylint.location == "app.py:5"
+
+
+def test_an_option_of_a_missing_plugin():
+    reading = read_text(
+        "ERROR: usage: pytest [options]\npytest: error: unrecognized arguments: --cov=shop\n", 4
+    )
+    assert reading.findings[0].type == "MissingPlugin"
+
+
+def test_a_crash_of_the_interpreter_points_at_our_frame():
+    reading = read_text(
+        "Fatal Python error: Segmentation fault\n\nCurrent thread 0x00007f (most recent call first):\n"
+        '  File "/srv/app/native.py", line 9 in call\n  File "/x/site-packages/_pytest/python.py", line 194 '
+        "in f\n",
+        139,
+    )
+    assert reading.location == "/srv/app/native.py:9"
