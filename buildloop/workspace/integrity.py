@@ -119,10 +119,10 @@ def deleted_tests(changes: Sequence[Change]) -> list[str]:
 
 
 def fewer_tests(baseline: TestCounts | None, now: TestCounts | None) -> list[str]:
-    if baseline is None or not baseline.run:
+    """Only where both logs say how many tests ran: many runners say nothing when all is well."""
+    if baseline is None or now is None or now.run >= baseline.run:
         return []
-    ran = now.run if now else 0
-    return [f"only {ran} tests ran, at the start it were {baseline.run}"] if ran < baseline.run else []
+    return [f"only {now.run} tests ran, but {baseline.run} ran at the start"]
 
 
 def recipe_of(makefile: str, target: str) -> str:

@@ -78,7 +78,7 @@ def test_deleted_tests_are_objected_to_and_renamed_ones_are_not():
 
 def test_green_with_fewer_tests_is_red():
     assert fewer_tests(TestCounts(3, 1, 2, 0), TestCounts(2, 2, 0, 1)) != []
-    assert fewer_tests(TestCounts(3, 1, 2, 0), None) != []
+    assert fewer_tests(TestCounts(3, 1, 2, 0), None) == []
     assert fewer_tests(TestCounts(3, 1, 2, 0), TestCounts(4, 4, 0, 0)) == []
     assert fewer_tests(None, TestCounts(1, 1, 0, 0)) == []
 
