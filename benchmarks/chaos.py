@@ -3,8 +3,8 @@
     python benchmarks/chaos.py [--kills 50] [--seed 1] [--json FILE]
 
 A run of twelve iterations is killed with SIGKILL at random moments (the process; its whole process group; the Prefect
-server) and resumed each time. In the end tree, commits, iterations and cost must equal those of the undisturbed run, and
-every finished iteration must have been executed once.
+server) and resumed each time. In the end tree, commits, iterations and cost must equal those of the undisturbed run,
+and every finished iteration must have been executed once.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from buildloop.patterns import Regex
 
-ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+ESCAPES = Regex(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+CONTROLS = Regex(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def plain_text(text: str) -> str:

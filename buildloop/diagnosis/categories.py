@@ -6,13 +6,13 @@ Parsed facts decide first (which tool spoke, which type it named), words second:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from enum import Enum, auto
 
 from buildloop.diagnosis.kinds import Kind, kind_of_text
 from buildloop.diagnosis.model import Category, ErrorClass, Finding, LogReading
 from buildloop.diagnosis.modules import is_own_module, missing_module
+from buildloop.patterns import Regex
 
 
 class Family(Enum):
@@ -71,15 +71,15 @@ KIND_OF_TYPE: Mapping[str, Kind] = {
     "config": Kind.OTHER,
     "Retry": Kind.ASSERTION,
 }
-ASSERTING = re.compile(
+ASSERTING = Regex(
     r"(?:.*\.)?(?:\w*Assert\w*|assertion|ExpectationNotMet|ComparisonFailure|Comparison\w*Exception"
     r"|ExpectationFailed\w*)$"
 )
 # Types that say no more than that something went wrong.
 NAMELESS = frozenset({"Error", "Exception", "panic", "RuntimeError", "die", "Failed", "task", "goal"})
 # rustc found the module, but not the name in it.
-NO_ITEM = re.compile(r"no `\w+` in `")
-NOT_CALLABLE = re.compile(r"is not a function|not callable|undefined method")
+NO_ITEM = Regex(r"no `\w+` in `")
+NOT_CALLABLE = Regex(r"is not a function|not callable|undefined method")
 COMPILING = frozenset(
     {
         Kind.VERSION,
@@ -123,8 +123,8 @@ TEN: Mapping[Kind, ErrorClass] = {
 }
 
 # A line on its own: which tool wrote it.
-MARKS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (tool, re.compile(pattern))
+MARKS: tuple[tuple[str, Regex], ...] = tuple(
+    (tool, Regex(pattern))
     for tool, pattern in (
         ("npm", r"npm (?:ERR!|error)|ERR_PNPM_|.*\bERESOLVE\b|.*peer dep"),
         (
@@ -142,8 +142,8 @@ MARKS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
-TYPED = re.compile(r"\b(?P<type>(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Failure)|panic)\b(?!\.)")
-BARE = re.compile(r"\s*(?:E\s+)?(?:Error|Exception|Failure)\s*:")
+TYPED = Regex(r"\b(?P<type>(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Failure)|panic)\b(?!\.)")
+BARE = Regex(r"\s*(?:E\s+)?(?:Error|Exception|Failure)\s*:")
 
 
 def categorize_error(line: str) -> Category:

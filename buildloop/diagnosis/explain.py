@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from buildloop.diagnosis.model import Diagnosis, FailureMode, LogReading
+from buildloop.patterns import Regex
 
 VERDICTS = {
     FailureMode.CODE_ERROR: "the code is wrong",
@@ -24,7 +24,7 @@ NEXT_STEPS = {
 NO_REASON = "the log states no reason; a code error is assumed"
 DEFAULT_REASON = "nothing points to dependencies, flakiness, a loop or the agent's context"
 # Whatever moves the cursor, changes colours or reverses text has no business in an explanation.
-CONTROL = re.compile(
+CONTROL = Regex(
     r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?"
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )

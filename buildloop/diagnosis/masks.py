@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable
 
 from buildloop.diagnosis.known_packages import words
+from buildloop.patterns import Regex
 
 Replacement = str | Callable[[re.Match[str]], str]
 MAX_ROUNDS = 8
-# Whatever differs from run to run holds a digit or a path.
-VOLATILE = re.compile(r"[\d/\\\x1b]|@")
-Mask = tuple[re.Pattern[str], Replacement]
+# Whatever differs from run to run holds a digit or is a path or an address, which may be all letters.
+VOLATILE = Regex(r"[\d/\\@\x1b]")
+Mask = tuple[Regex, Replacement]
 
 # First components of absolute paths. Anything else that starts with a slash may be a route of the project.
 FILE_ROOTS = words(
@@ -22,8 +23,8 @@ FILE_ROOTS = words(
 TEMPORARY = frozenset({"tmp", "temp", "Temp", "T", "TEMP", "TMP"})
 # These names say nothing without their folder.
 ANONYMOUS_FILES = frozenset({"index.js", "index.ts", "index.tsx", "mod.rs", "__init__.py"})
-CHECKOUT_SUFFIX = re.compile(r"[-_.](?:wt|worktree|checkout|clone|copy)[-_]?[0-9a-z]{0,12}$")
-NUMBERED = re.compile(r"[0-9A-Za-z]*\d[0-9A-Za-z]*")
+CHECKOUT_SUFFIX = Regex(r"[-_.](?:wt|worktree|checkout|clone|copy)[-_]?[0-9a-z]{0,12}$")
+NUMBERED = Regex(r"[0-9A-Za-z]*\d[0-9A-Za-z]*")
 MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 DURATION_UNITS = (
     "(?:nanoseconds?|microseconds?|milliseconds?|seconds?|secs?|minutes?|mins?|hours?|ns|[µu]s|ms|s|m|h)"
@@ -42,7 +43,7 @@ def _shorten_path(found: re.Match[str]) -> str:
 
 
 def _mask(pattern: str, replacement: Replacement, flags: int = 0) -> Mask:
-    return re.compile(pattern, flags), replacement
+    return Regex(pattern, flags), replacement
 
 
 # Order matters: the most specific goes first, because each mask eats digits that a later one would misread.

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-NAMED: tuple[re.Pattern[str], ...] = tuple(
-    re.compile(pattern)
+from buildloop.patterns import Regex
+
+NAMED: tuple[Regex, ...] = tuple(
+    Regex(pattern)
     for pattern in (
         r"No module named '?\"?(?P<name>[\w.]+)",
         r"[Cc]annot find (?:module|package) '(?P<name>[^']+)'",
@@ -25,7 +27,7 @@ NAMED: tuple[re.Pattern[str], ...] = tuple(
         r"file not found for module `(?P<name>\w+)`",
     )
 )
-RELATIVE = re.compile(r"\.{1,2}(?:/|$)|/|~/|[@#]/|crate\b|self\b|super\b|[A-Za-z]:\\")
+RELATIVE = Regex(r"\.{1,2}(?:/|$)|/|~/|[@#]/|crate\b|self\b|super\b|[A-Za-z]:\\")
 # Names that projects give to their own modules; hardly ever a package on a registry that one would install.
 HOUSEHOLD = frozenset(
     {

@@ -14,16 +14,17 @@ from pathlib import Path
 from buildloop.diagnosis.model import LogReading
 from buildloop.gate.clean import clean_lines
 from buildloop.gate.skim import skim
+from buildloop.patterns import Regex
 
 MAX_TEMPLATES = 200_000
 
 # Order matters: what holds digits goes before the bare number.
-MASKS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("<id>", re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE)),
-    ("<addr>", re.compile(r"\b0x[0-9a-fA-F]+\b")),
-    ("<hash>", re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,64}\b")),
-    ("<path>", re.compile(r"(?:/(?:tmp|var|private|home|Users|runner|builds)/)[\w./+-]*")),
-    ("<n>", re.compile(r"\d+(?:[.,:]\d+)*")),
+MASKS: tuple[tuple[str, Regex], ...] = (
+    ("<id>", Regex(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE)),
+    ("<addr>", Regex(r"\b0x[0-9a-fA-F]+\b")),
+    ("<hash>", Regex(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,64}\b")),
+    ("<path>", Regex(r"(?:/(?:tmp|var|private|home|Users|runner|builds)/)[\w./+-]*")),
+    ("<n>", Regex(r"\d+(?:[.,:]\d+)*")),
 )
 
 
