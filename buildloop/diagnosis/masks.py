@@ -10,7 +10,7 @@ from buildloop.diagnosis.known_packages import words
 Replacement = str | Callable[[re.Match[str]], str]
 MAX_ROUNDS = 8
 # Whatever differs from run to run holds a digit or a path.
-VOLATILE = re.compile(r"[\d/\\\x1b]")
+VOLATILE = re.compile(r"[\d/\\\x1b]|@")
 Mask = tuple[re.Pattern[str], Replacement]
 
 # First components of absolute paths. Anything else that starts with a slash may be a route of the project.

@@ -6,9 +6,9 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from buildloop.files import write_atomic
 from buildloop.models import Checkpoint, WorkspaceInfo
 from buildloop.workspace.bytecode import drop_bytecode
+from buildloop.workspace.droppings import excluding, note_droppings
 from buildloop.workspace.git import git_or_none, identity, run_git
 from buildloop.workspace.link import reconnect
 
@@ -75,14 +75,11 @@ def go_back(workspace: WorkspaceInfo, step: Step, head: str, target: str) -> str
 
 
 def settle_after_gate(workspace: WorkspaceInfo, exclude: Path) -> None:
-    """Undo what a gate did to tracked files, and keep its droppings out of every later commit."""
+    """Undo what a gate did to tracked files, and keep its droppings out of later commits."""
     root = Path(workspace.root)
     reconnect(workspace)
     run_git(root, "reset", "--quiet", "--hard")
-    droppings = _untracked(root, exclude)
-    if droppings:
-        known = exclude.read_text(encoding="utf-8", errors="surrogateescape") if exclude.exists() else ""
-        write_atomic(exclude, known + "".join(f"{_as_pattern(name)}\n" for name in droppings))
+    note_droppings(root, exclude)
 
 
 def diff_text(workspace: WorkspaceInfo, older: str, newer: str, limit: int = 20_000) -> str:
@@ -91,7 +88,7 @@ def diff_text(workspace: WorkspaceInfo, older: str, newer: str, limit: int = 20_
 
 def _write_tree(root: Path, exclude: Path) -> str:
     _flatten(root, exclude)
-    run_git(root, *_excluding(root, exclude), "add", "-A")
+    run_git(root, *excluding(root, exclude), "add", "-A")
     return run_git(root, "write-tree")
 
 
@@ -105,27 +102,9 @@ def _flatten(root: Path, exclude: Path) -> None:
 def _untracked(root: Path, exclude: Path) -> list[str]:
     """New files; a folder with nothing but new files is named itself, with a slash at its end."""
     listed = run_git(
-        root, *_excluding(root, exclude), "ls-files", "-z", "--others", "--exclude-standard", "--directory"
+        root, *excluding(root, exclude), "ls-files", "-z", "--others", "--exclude-standard", "--directory"
     )
     return [name for name in listed.split("\0") if name]
-
-
-def _excluding(root: Path, exclude: Path) -> tuple[str, ...]:
-    """Git reads one file of personal excludes: ours has to carry the user's along."""
-    if not exclude.exists():
-        users = git_or_none(root, "config", "--type=path", "core.excludesFile")
-        text = (
-            Path(users).read_text(encoding="utf-8", errors="surrogateescape")
-            if users and Path(users).is_file()
-            else ""
-        )
-        write_atomic(exclude, text + "\n")
-    return ("-c", f"core.excludesFile={exclude}")
-
-
-def _as_pattern(name: str) -> str:
-    escaped = "".join(f"\\{char}" if char in "\\*?[!# " else char for char in name)
-    return f"/{escaped}"
 
 
 def _own_subjects(root: Path, parent: str, head: str) -> str:
