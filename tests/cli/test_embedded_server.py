@@ -99,17 +99,3 @@ def test_sigkill_leaves_no_server_and_no_gate(repo, tmp_path):
     eventually(lambda: processes_with(str(state)) == [])
     (listed,) = json.loads(run_buildloop("status", "--json", "--state-dir", str(state)).stdout)
     assert listed["state"] == "interrupted"
-
-
-def test_ctrl_c_while_the_server_starts_leaves_a_run_that_can_be_resumed(repo, tmp_path):
-    state = tmp_path / "state"
-    common = ("--repo", str(repo), "--state-dir", str(state))
-    begun = begin("run", "goal", *common, "--test", "test -e x", "--agent-command", "touch x")
-    eventually(lambda: list(state.glob("runs/*/request.json")))
-    begun.send_signal(signal.SIGINT)
-    told, _ = begun.communicate(timeout=120)
-    assert begun.returncode == 130, told
-    assert "Traceback" not in told
-    (listed,) = json.loads(run_buildloop("status", "--json", "--state-dir", str(state)).stdout)
-    assert listed["state"] == "cancelled"
-    eventually(lambda: processes_with(str(state)) == [])
