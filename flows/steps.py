@@ -203,6 +203,7 @@ def _gate(
             tree=tree,
             commands=commands or state.request.test,
             environment=environment if environment is not None else state.environment,
+            baseline=state.baseline.gate.reading.counts if state.iterations else None,
             must_run=must_run,
         ),
     )

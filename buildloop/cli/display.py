@@ -99,7 +99,10 @@ class Display:
                 if not raw.endswith(b"\n"):
                     return
                 self._offset += len(raw)
-                event = json.loads(raw)
+                try:
+                    event = json.loads(raw)
+                except ValueError:
+                    continue  # torn by a crash before this command; what follows it counts
                 self._line.take(event)
                 if line := finished_line(event):
                     self._keep(line)

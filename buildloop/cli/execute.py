@@ -24,6 +24,7 @@ from buildloop.report.outcome import next_step
 from buildloop.request import BuildRequest
 from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
+from buildloop.text import one_line
 from buildloop.workspace.lock import run_lock
 
 
@@ -40,6 +41,8 @@ def execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: 
         ):
             display.say("starting Prefect")
             starting = start_prefect(Path(request.state_dir), verbose=verbose)
+            if not (run.path / "request.json").exists():
+                run.save("request.json", request)  # from here on it can be resumed
             from flows.build_loop import build_loop
 
             starting.wait()
@@ -84,7 +87,7 @@ def _as_result(outcome: Any, run: RunDir) -> BuildResult:  # noqa: ANN401 (whate
         report = run.path / "crash.txt"
         write_atomic(report, "".join(traceback.format_exception(outcome)))
         raise BuildloopError(
-            f"the run crashed ({type(outcome).__name__}: {outcome}); see {report}, "
+            f"the run crashed ({type(outcome).__name__}: {one_line(str(outcome))}); see {report}, "
             f"then continue it with 'buildloop resume {run.run_id}'"
         )
     raise BuildloopError(f"the run ended without a result: {outcome!r}")
