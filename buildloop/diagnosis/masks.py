@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from buildloop.diagnosis.known_packages import words
 from buildloop.patterns import Regex
+from buildloop.text import ESCAPES
 
 Replacement = str | Callable[[re.Match[str]], str]
 MAX_ROUNDS = 8
@@ -46,12 +47,15 @@ def _mask(pattern: str, replacement: Replacement, flags: int = 0) -> Mask:
     return Regex(pattern, flags), replacement
 
 
+UUID = _mask(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b", "<id>")
+ADDRESS = _mask(r"\b0x[0-9a-fA-F]+\b", "<addr>")
+HASH = _mask(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,128}\b", "<id>")
 # Order matters: the most specific goes first, because each mask eats digits that a later one would misread.
 # No replacement is matched by a mask, so masking masked text changes nothing.
 # No repetition is ambiguous: a line of a megabyte takes linear time.
 MASKS: tuple[Mask, ...] = (
     # decoration of terminals and runners
-    _mask(r"\x1b\[[0-9;?]*[ -/]*[@-~]", ""),
+    (ESCAPES, ""),
     _mask(r"\s+", " "),
     _mask(r"\[ ?\d{1,3}%\]", " "),
     _mask(r"\[gw\d+\]|\bgw\d+\b", " "),
@@ -59,8 +63,8 @@ MASKS: tuple[Mask, ...] = (
     _mask(r"^( *(?:not )?ok) \d+\b", r"\1"),
     _mask(r"^ *\d+/\d+ (Test) +#\d+\b", r"\1"),
     # identities
-    _mask(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b", "<id>"),
-    _mask(r"\b0x[0-9a-fA-F]+\b", "<addr>"),
+    UUID,
+    ADDRESS,
     _mask(r"(?<=[\w$\])])@[0-9a-f]{5,16}\b", "@<addr>"),
     # dates and times
     _mask(
@@ -107,7 +111,7 @@ MASKS: tuple[Mask, ...] = (
     ),
     _mask(rf"(?<![\w.])\d+(?:\.\d+)? ?{DURATION_UNITS}\b", "<duration>"),
     # hashes and generated numbers, never the two sides of a comparison
-    _mask(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,128}\b", "<id>"),
+    HASH,
     _mask(r"\b(?=[A-F]*\d)(?=\d*[A-F])[0-9A-F]{8,128}\b", "<id>"),
     _mask(r"(?<![=<>!.\w] )(?<![\w.=<>])\d{8,40}(?![\w.]| [=<>!])", "<id>"),
     _mask(r"\s+", " "),

@@ -7,15 +7,11 @@ import re
 from collections.abc import Callable, Sequence
 
 from buildloop.patterns import Regex
+from buildloop.text import ESCAPES
 
 MAX_LINE = 4000
 GO_EVENT = '"Action":"output"'
 
-# Escape sequences: CSI (colours, cursor), OSC and APC (titles, links, Buildkite stamps), two-byte ones.
-ANSI = Regex(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|_[^\x07\x1b]*(?:\x07|\x1b\\)?|[()#][0-9A-Z]"
-    r"|[@-Z^=>78])"
-)
 # What is left of colours when a log was copied from a page that dropped the escape character.
 RESIDUE = Regex(r"\[(?:\d{1,3}(?:;\d{1,3}){0,4})?[mK]")
 RESIDUE_SEEN = 5
@@ -52,7 +48,7 @@ PREFIXES: tuple[tuple[Regex, float], ...] = (
 def clean_lines(text: str) -> list[str]:
     """The visible lines: no escape codes, wrapper prefixes or trailing blanks, none longer than MAX_LINE."""
     if "\x1b" in text:
-        text = ANSI.sub("", text)
+        text = ESCAPES.sub("", text)
     elif len(RESIDUE.findall(text[:RESIDUE_SAMPLE])) >= RESIDUE_SEEN:
         text = RESIDUE.sub("", text)
     if "\r" in text:

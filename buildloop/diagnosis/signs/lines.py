@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from buildloop.patterns import Regex
+from buildloop.text import ESCAPES
 
-ANSI = Regex(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[()][0-9A-Za-z]|[=>78cDEHM])")
 # GitHub Actions, GitLab and docker put a time before every line; `gh run view --log` also job and step.
 CI_PREFIX = Regex(
     r"^\ufeff?(?:[^\t\n]{1,80}\t[^\t\n]{1,80}\t\ufeff?)?\[?\d{4}-\d\d-\d\d[T "
@@ -31,7 +31,7 @@ MAX_LEADS = 8
 
 def plain(line: str) -> str:
     """The line without colours, carriage returns and the prefixes of CI systems."""
-    line = ANSI.sub("", line) if "\x1b" in line else line
+    line = ESCAPES.sub("", line) if "\x1b" in line else line
     line = line.rstrip("\r\n")
     if "\r" in line:
         line = line.rsplit("\r", 1)[-1]
