@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from buildloop.request import BuildRequest, new_run_id
 from tests.support.repos import GREEN, make_repo
@@ -16,6 +17,11 @@ from tests.support.repos import GREEN, make_repo
 os.environ["DO_NOT_TRACK"] = "1"
 for name in [name for name in os.environ if name.startswith(("BUILDLOOP_", "PREFECT_", "GIT_"))]:
     del os.environ[name]
+
+# A few examples while working; `make test` asks for `--hypothesis-profile=thorough`.
+settings.register_profile("quick", max_examples=20, deadline=None)
+settings.register_profile("thorough", max_examples=200, deadline=None)
+settings.load_profile("quick")
 
 
 @pytest.fixture(scope="session")

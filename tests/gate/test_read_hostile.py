@@ -6,7 +6,7 @@ import sys
 from subprocess import run
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from buildloop.gate.clean import MAX_LINE
@@ -15,7 +15,6 @@ from buildloop.gate.read import read_log, read_text
 from tests.support.growth import FACTOR, grows_linearly
 
 
-@settings(max_examples=150, deadline=None)
 @given(data=st.binary(max_size=3000), exit_code=st.sampled_from([None, 0, 1, 137]))
 def test_arbitrary_bytes_never_raise(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, exit_code: int | None
@@ -32,7 +31,6 @@ FRAGMENTS = [trigger for entry in PARSERS for trigger in entry.triggers] + [
 ]
 
 
-@settings(max_examples=200, deadline=None)
 @given(parts=st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=8), max_size=60))
 def test_the_words_of_all_tools_in_any_order_never_raise(parts: list[str]):
     reading = read_text("".join(parts), 1)
