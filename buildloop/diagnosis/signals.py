@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from buildloop.diagnosis.model import LogReading, Signal, SignalKind
 from buildloop.diagnosis.ownership import names_in
@@ -65,8 +66,7 @@ MAX_SIGNALS = 200
 NEAR_THE_END = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     signals: tuple[Signal, ...] = ()
     own_names: frozenset[str] = frozenset()
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from buildloop.diagnosis.model import SignalKind
 from buildloop.diagnosis.signals import SIGNS, scan
 from buildloop.diagnosis.signs.lines import plain, statements
-from buildloop.literals import required_literals
 from tests.support.growth import grows_linearly
 
 
@@ -25,21 +24,6 @@ def test_every_sign_compiles_and_names_what_is_missing():
 
 def test_every_sign_can_be_looked_up():
     assert [sign.pattern.pattern for sign in SIGNS if not all(sign.pattern.literals or [""])] == []
-
-
-@pytest.mark.parametrize(
-    ("pattern", "literals"),
-    [
-        (r"(?:a|b)?No module named ['\"]?\w+", ("No module named ",)),
-        (r"\S+: (?:foo bar|git )", ("foo bar", "git ")),
-        (r"[^]x]foo\.bar(?:q)*zed", ("foo.bar",)),
-        (r"(?:A potential l|L)oop (?:was )?detected\b", ("detected",)),
-        (r"colou?r", ("colo",)),
-        (r"(?i:any case) here", (" here",)),
-    ],
-)
-def test_literals_are_read_off_a_pattern(pattern, literals):
-    assert required_literals(pattern) == literals
 
 
 @pytest.mark.parametrize(
