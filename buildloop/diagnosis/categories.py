@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from enum import Enum, auto
 
 from buildloop.diagnosis.kinds import Kind, kind_of_text
-from buildloop.diagnosis.model import Category, ErrorClass, Finding, LogReading
-from buildloop.diagnosis.modules import is_own_module, missing_module
+from buildloop.diagnosis.model import Category, ErrorClass, Finding, LogReading, SignalKind
+from buildloop.diagnosis.ownership import is_own, names_in
+from buildloop.diagnosis.signals import scan
 from buildloop.patterns import Regex
 
 
@@ -77,8 +78,6 @@ ASSERTING = Regex(
 )
 # Types that say no more than that something went wrong.
 NAMELESS = frozenset({"Error", "Exception", "panic", "RuntimeError", "die", "Failed", "task", "goal"})
-# rustc found the module, but not the name in it.
-NO_ITEM = Regex(r"no `\w+` in `")
 NOT_CALLABLE = Regex(r"is not a function|not callable|undefined method")
 COMPILING = frozenset(
     {
@@ -156,8 +155,11 @@ def error_class(line: str) -> ErrorClass:
     return TEN.get(_kind(_as_finding(line)), ErrorClass.UNKNOWN)
 
 
-def category_of(reading: LogReading) -> Category:
-    return _category(reading.findings[0]) if reading.findings else Category.UNKNOWN
+def category_of(reading: LogReading, own: frozenset[str] = frozenset()) -> Category:
+    """`own` are names known to be the project's besides those that the log shows."""
+    if not reading.findings:
+        return Category.UNKNOWN
+    return _category(reading.findings[0], own | reading.own_names)
 
 
 def class_of(reading: LogReading) -> ErrorClass:
@@ -171,11 +173,11 @@ def _as_finding(line: str) -> Finding:
     return Finding(message=line, tool=tool, type=typed["type"] if typed else None, lines=(line,))
 
 
-def _category(finding: Finding) -> Category:
+def _category(finding: Finding, own: frozenset[str] = frozenset()) -> Category:
     kind, family = _kind(finding), _family(finding)
     if family is Family.PACKAGES:
         return _packaging(finding, kind)
-    if kind is Kind.MISSING and _is_own(finding):
+    if kind is Kind.MISSING and _lacks_its_own(finding, own):
         return Category.BUILD if family is Family.COMPILER else Category.RUNTIME
     if kind in SIX:
         return SIX[kind]
@@ -196,12 +198,12 @@ def _packaging(finding: Finding, kind: Kind) -> Category:
     return Category.BUILD if broken_project else Category.DEPENDENCY
 
 
-def _is_own(finding: Finding) -> bool:
-    text = f"{finding.message} {finding.lines[0] if finding.lines else ''}"
-    if any('#include "' in line or NO_ITEM.search(line) for line in finding.lines):
-        return True
-    name = missing_module(text)
-    return name is not None and is_own_module(name, [finding.file] if finding.file else [])
+def _lacks_its_own(finding: Finding, own: frozenset[str]) -> bool:
+    """Whether what is missing is the project's own: then its code is wrong, and nothing is to be installed."""
+    seen = scan(finding.lines or (finding.message,))
+    missing = [signal for signal in seen.signals if signal.kind is SignalKind.MISSING]
+    shown = own | seen.own_names | names_in(finding.file or "")
+    return bool(missing) and is_own(missing[0], shown)
 
 
 def _family(finding: Finding) -> Family:

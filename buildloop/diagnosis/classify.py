@@ -51,7 +51,7 @@ def diagnose(
         first.confidence,
         first.lines,
         runner_up=others[0].mode if others else suspected,
-        category=category_of(reading),
+        category=category_of(reading, own),
         error_class=kind,
         preexisting=_preexisting(reading, baseline),
     )
