@@ -96,7 +96,7 @@ def _reinstall(standing: Standing, place: Place) -> Standing:
         shutil.rmtree(place.repo / "node_modules", ignore_errors=True)
         command = ("npm", "ci")
     elif (place.repo / "requirements.txt").is_file():
-        command = ("python", "-m", "pip", "install", "-q", "-r", "requirements.txt")
+        command = ("pip", "install", "-r", "requirements.txt")
     else:
         return standing
     subprocess.run(
