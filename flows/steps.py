@@ -8,6 +8,7 @@ from buildloop.context.summary import SummaryFacts
 from buildloop.decide import proof_of, redirects_used
 from buildloop.diagnosis.fingerprint import fingerprint, fingerprint_reading
 from buildloop.diagnosis.model import Attempt, FailureMode
+from buildloop.diagnosis.stuck import detect_infinite_loop
 from buildloop.models import GateReport, Iteration, Remedy, Strategy, Usage
 from buildloop.prompt.compose import compose_prompt, describe
 from buildloop.recovery.policy import retry_policy
@@ -130,17 +131,18 @@ def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
     request, number = state.request, iteration.number
     explain = classify.with_options(**task_options(retry_policy(None, request).recover, request))
     turn = len(iteration.remedies) + 1
+    history = _history(state, iteration)
     found = explain(
         step_key(request, state.session, number, f"classify-{turn}", iteration.gate.tree),
         ClassifyInput(
             request=request,
             workspace=state.workspace,
             iteration=iteration,
-            history=_history(state, iteration),
+            history=history,
             baseline=state.baseline.gate.reading if state.iterations else None,
         ),
     )
-    strategy = strategy_for(found.diagnosis.mode)
+    strategy = strategy_for(found.diagnosis.mode, repeats=detect_infinite_loop(history) is not None)
     failure = fingerprint_reading(iteration.gate.reading)
     act = recover.with_options(**task_options(retry_policy(strategy, request).recover, request))
     seen = replace(state, iterations=(*state.iterations, iteration))

@@ -118,6 +118,15 @@ def test_a_loop_that_stays_stuck_ends_and_says_why(play):
     assert "person" in result.explanation
 
 
+def test_a_package_that_cannot_be_had_stops_the_run_long_before_its_limit(play, tmp_path):
+    files = GREEN | {"calc.py": "import nobodyhasthis\n", "requirements.txt": "--no-index\nnobodyhasthis\n"}
+    rules = [{"when": {"call": n}, "do": [{"write": "n.txt", "text": str(n)}]} for n in range(1, 30)]
+    result, run = play(*rules, where=make_repo(tmp_path / "needy", files), max_iterations=25)
+    assert result.reason is StopReason.STUCK
+    assert result.iterations < 12
+    assert {one.diagnosis.mode for one in run.iterations()} == {"dependency_issue"}
+
+
 def test_transient_agent_errors_are_waited_out_and_are_no_iterations(play):
     rules = (
         {"when": {"times": 2}, "outcome": "transient", "error": "overloaded"},
