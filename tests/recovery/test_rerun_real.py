@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import pwd
+import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,8 @@ from buildloop.gate.read import read_log
 from buildloop.recovery.rerun.narrow import covers, narrowed_command
 
 pytestmark = pytest.mark.slow
-GOES_RED = Path("goes-red")
+# The tests have a home of their own; toolchains live in the real one.
+HOME = Path(pwd.getpwuid(os.getuid()).pw_dir)
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Project:
     setup: str = "true"
     also: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
+    needs: tuple[Path, ...] = ()
 
 
 PYTHON_TESTS = {
@@ -52,6 +56,17 @@ class Fixture(unittest.TestCase):
         pass
 """,
 }
+MAVEN = HOME / ".m2" / "repository"
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>g</groupId><artifactId>shop</artifactId><version>1</version>
+<properties><maven.compiler.source>17</maven.compiler.source><maven.compiler.target>17</maven.compiler.target>
+</properties><dependencies><dependency><groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter</artifactId>
+<version>5.10.2</version><scope>test</scope></dependency></dependencies><build><plugins>
+<plugin><artifactId>maven-surefire-plugin</artifactId><version>3.2.5</version></plugin>
+<plugin><artifactId>maven-resources-plugin</artifactId><version>3.3.1</version></plugin>
+<plugin><artifactId>maven-compiler-plugin</artifactId><version>3.13.0</version></plugin>
+</plugins></build></project>
+"""
 JS_SUITE = """
 describe('cart (total)', () => {
   IT('adds 1 + 1 [x]', () => { FAIL });
@@ -99,19 +114,23 @@ def test_name(name):
         f"{sys.executable} -m unittest -q",
         PYTHON_TESTS,
         {"tests.test_cart.CartTest.test_sum", "tests.test_cart.Fixture.setUpClass"},
-        1,
+        2,
     ),
     "unittest discover": Project(
         "python3",
         f"{sys.executable} -m unittest discover -s tests",
         PYTHON_TESTS,
         {"test_cart.CartTest.test_sum", "test_cart.Fixture.setUpClass"},
-        1,
+        2,
     ),
     "jest": Project(
         "jest",
         "jest suite",
-        {"suite/a.test.js": js("test", "expect(1).toBe(2)"), "suite/b.test.js": "test('b', () => {})", "package.json": "{}"},
+        {
+            "suite/a.test.js": js("test", "expect(1).toBe(2)"),
+            "suite/b.test.js": "test('b', () => {})",
+            "package.json": "{}",
+        },
         JS_NAMES,
         3,
     ),
@@ -162,7 +181,8 @@ def test_name(name):
         "node",
         "node --test",
         {
-            "a.test.js": "const {describe, it} = require('node:test')\n" + js("it", "throw new Error('boom')"),
+            "a.test.js": "const {describe, it} = require('node:test')\n"
+            + js("it", "throw new Error('boom')"),
         },
         {"adds 1 + 1 [x]", "inner", "n", "cart (total)", "top 'quoted' $name"},
         3,
@@ -204,7 +224,7 @@ func TestTable(t *testing.T) {
     ),
     "cargo test": Project(
         "cargo",
-        "cargo test --offline -q -- --nocapture",
+        "cargo test --offline -- --nocapture",
         {
             "Cargo.toml": '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n',
             "src/lib.rs": """
@@ -232,10 +252,34 @@ mod tests {
         setup="cmake -S . -B build",
         also=("cmake",),
     ),
+    "maven": Project(
+        "mvn",
+        f"mvn -B -o -Dmaven.repo.local={MAVEN} test",
+        {
+            "pom.xml": POM,
+            "src/test/java/shop/CartTest.java": """package shop;
+import static org.junit.jupiter.api.Assertions.*;
+import org.junit.jupiter.api.*;
+import org.junit.jupiter.params.*;
+import org.junit.jupiter.params.provider.*;
+class CartTest {
+  @Test void sum() { assertEquals(1, 2); }
+  @Test void sumOfNothing() { }
+  @ParameterizedTest @ValueSource(ints = {1, 2}) void row(int n) { assertEquals(1, n); }
+  @Nested class Inner { @Test void deep() { assertEquals(1, 2); } @Test void fine() { } }
+}
+""",
+        },
+        {"shop.CartTest#row(int)[2]", "shop.CartTest#sum", "shop.CartTest$Inner#deep"},
+        4,
+        needs=(MAVEN / "org/apache/maven/plugins/maven-surefire-plugin/3.2.5",),
+    ),
     "bats": Project(
         "bats",
         "bats tests",
-        {"tests/a.bats": "@test 'adds (1 + 1)' { false; }\n@test 'adds' { true; }\n@test \"it's\" { false; }\n"},
+        {
+            "tests/a.bats": "@test 'adds (1 + 1)' { false; }\n@test 'adds' { true; }\n@test \"it's\" { false; }\n"
+        },
         {"adds (1 + 1)", "it's"},
         2,
     ),
@@ -321,7 +365,7 @@ def test_only_the_failing_tests_run_again(name: str, tmp_path: Path) -> None:
     assert covers(again, first)
 
 
-@pytest.mark.parametrize("name", PROJECTS)
+@pytest.mark.parametrize("name", [name for name in PROJECTS if name != "prove"])
 def test_names_that_match_nothing_are_not_taken_for_a_green_rerun(name: str, tmp_path: Path) -> None:
     """Most runners exit with 0 then: a test that vanished has not become green."""
     project = PROJECTS[name]
@@ -329,26 +373,26 @@ def test_names_that_match_nothing_are_not_taken_for_a_green_rerun(name: str, tmp
     write(project, tmp_path)
     run(project.setup, project, tmp_path)
     first = run(project.command, project, tmp_path)
-    narrowed = narrowed_command(project.command, first)
+    renamed = replace(
+        first,
+        failing=tuple(other_name(test) for test in first.failing if "hook" not in test),
+        findings=tuple(replace(finding, test=other_name(finding.test or "")) for finding in first.findings),
+    )
+    narrowed = narrowed_command(project.command, renamed)
     assert narrowed is not None
-    for path in [path for path in tmp_path.rglob("*") if path.is_file() and path.name in map(base, project.files)]:
-        text = path.read_text()
-        for word in ("sum", "Sum", "Row", "adds", "n'", "top", "name", "Table", "it's", "sums", "tax", "test_", "z'"):
-            text = text.replace(word, f"gone{word}") if word in text else text
-        if path.suffix != ".t":
-            path.write_text(text)
-    if project.tool not in ("prove", "rspec", "ctest"):
-        assert not covers(run(narrowed, project, tmp_path), first), narrowed
+    assert not covers(run(narrowed, project, tmp_path), first), narrowed
 
 
-def base(name: str) -> str:
-    return name.rpartition("/")[2]
+def other_name(test: str) -> str:
+    return re.sub("(?<=[a-z])(?=[a-z])", "q", test, count=1)
 
 
 def require(project: Project) -> None:
     missing = [tool for tool in (project.tool, *project.also) if shutil.which(tool) is None]
     if missing:
         pytest.skip(f"{', '.join(missing)} is not installed here")
+    if absent := [path for path in project.needs if not path.exists()]:
+        pytest.skip(f"{absent[0]} is missing, and it cannot be fetched offline")
 
 
 def write(project: Project, where: Path) -> None:
@@ -362,7 +406,8 @@ def write(project: Project, where: Path) -> None:
 
 def run(command: str, project: Project, where: Path) -> LogReading:
     log = where.parent / f"{where.name}.log"
-    environment = {**os.environ, "GOCACHE": str(where.parent / "go-cache"), **project.environment}
+    toolchains = {"RUSTUP_HOME": str(HOME / ".rustup"), "GOCACHE": str(where.parent / "go-cache")}
+    environment = {**toolchains, **os.environ, **project.environment}
     with log.open("wb") as stream:
         done = subprocess.run(
             ["/bin/sh", "-c", command], cwd=where, stdout=stream, stderr=stream, env=environment, check=False

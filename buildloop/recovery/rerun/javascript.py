@@ -60,7 +60,7 @@ def ava(reading: LogReading) -> list[str]:
 
 def node_test(reading: LogReading) -> list[str]:
     """Only the innermost names: a suite that is asked for by name runs everything in it."""
-    innermost = [finding.test for finding in reading.findings if finding.test in reading.failing]
+    innermost = [f.test for f in reading.findings if f.test in reading.failing and f.type != "subtestsFailed"]
     names = dict.fromkeys(TAP_ESCAPE.sub(r"\1", test) for test in innermost if test)
     return [f"--test-name-pattern=^{escaped(name)}$" for name in names]
 

@@ -63,8 +63,13 @@ def narrowed_gate(commands: Sequence[str], report: GateReport) -> str | None:
 
 
 def covers(rerun: LogReading, first: LogReading) -> bool:
-    """Whether a narrowed run ran the tests it was to run: many runners are green when a name matches nothing."""
-    return rerun.counts is not None and rerun.counts.run >= failures(first)
+    """Whether a narrowed run ran the tests it was to run, and nothing else went wrong in it.
+
+    Many runners are green when a name matches nothing; others count what they could not load as a test.
+    """
+    if rerun.counts is None or rerun.counts.run < failures(first):
+        return False
+    return set(rerun.failing) <= set(first.failing) and rerun.counts.failed <= _names(rerun)
 
 
 def failures(reading: LogReading) -> int:
@@ -77,10 +82,14 @@ def _all_named(reading: LogReading, runner: Runner) -> bool:
     """A failure without a name (a suite that did not load, a compiler error) would be missing from the rerun."""
     if runner.lists_all:
         return True
-    named = [finding for finding in reading.findings if finding.test]
     nameless = [f for f in reading.findings if not f.test and f.file not in reading.failing]
     counted = reading.counts.failed if reading.counts else 0
-    return not nameless and counted <= max(len(named), len(reading.failing))
+    return not nameless and counted <= _names(reading)
+
+
+def _names(reading: LogReading) -> int:
+    """Tests of one name in several files have a finding each."""
+    return max(len(reading.failing), sum(1 for finding in reading.findings if finding.test))
 
 
 def _candidates(words: Words, reading: LogReading) -> Iterator[tuple[int, Runner, Place]]:

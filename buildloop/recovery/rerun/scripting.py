@@ -35,7 +35,7 @@ def minitest(reading: LogReading) -> list[str] | None:
 def rake(reading: LogReading) -> list[str] | None:
     """rake hands TESTOPTS to a shell of its own: what is data there is quoted for that one too."""
     pattern = _minitest_pattern(reading)
-    return [f"TESTOPTS=-n {shlex.quote(pattern)}"] if pattern else None
+    return [f"TESTOPTS=--name={shlex.quote(pattern)}"] if pattern else None
 
 
 def _minitest_pattern(reading: LogReading) -> str | None:
