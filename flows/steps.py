@@ -105,7 +105,7 @@ def _settled(state: LoopState, iteration: Iteration) -> Iteration:
         iteration = iteration.with_remedy(remedy)
         action = remedy.recovery.strategy.action
         if action not in WITHOUT_AGENT or action in tried or not remedy.recovery.helped:
-            return iteration
+            return _proven(state, iteration) if iteration.gate.passed else iteration
         tried.add(action)
         iteration = iteration.with_report(_gate_again(state, iteration, action, remedy.recovery.strategy))
     return iteration
@@ -187,6 +187,7 @@ def _gate(
     tree: str,
     *,
     number: int,
+    turn: int = 1,
     must_run: bool = False,
     strategy: Strategy | None = None,
     commands: tuple[str, ...] | None = None,
@@ -194,7 +195,7 @@ def _gate(
 ) -> GateReport:
     run = gate.with_options(**task_options(retry_policy(strategy, state.request).gate, state.request))
     return run(
-        step_key(state.request, state.session, number, step, tree),
+        step_key(state.request, state.session, number, f"{step}-{turn}", tree),
         GateInput(
             request=state.request,
             workspace=state.workspace,
@@ -224,6 +225,7 @@ def _gate_again(
         iteration.head or state.head,
         iteration.gate.tree,
         number=iteration.number,
+        turn=len(iteration.reports) + 1,
         strategy=strategy,
         commands=commands,
         environment=state.environment_after(iteration),

@@ -56,7 +56,9 @@ def mode_of(turns: Sequence[Turn]) -> FailureMode:
 
 def error_lines(turn: Turn) -> list[str]:
     """The error summary of the loop the seeds describe."""
-    return [line for line in turn.gate.log.splitlines()[-LINES_READ:] if ERROR_LINE.search(line)][:SUMMARY_LINES]
+    return [line for line in turn.gate.log.splitlines()[-LINES_READ:] if ERROR_LINE.search(line)][
+        :SUMMARY_LINES
+    ]
 
 
 def _alternations(turns: Sequence[Turn]) -> int:
