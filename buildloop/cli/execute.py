@@ -69,10 +69,9 @@ def _headline(request: BuildRequest) -> str:
 
 def _tell(console: Console, result: BuildResult) -> None:
     colour = "green" if result.reason is StopReason.COMPLETE else "red"
-    words = result.reason.replace("_", " ")
-    console.print(
-        f"\n[{colour} bold]{words}[/{colour} bold] after {result.iterations} iterations, {result.seconds:.0f} s"
-    )
+    words, count = result.reason.replace("_", " "), result.iterations
+    spent = f"after {count} iteration{'' if count == 1 else 's'}, {result.seconds:.0f} s"
+    console.print(f"\n[{colour} bold]{words}[/{colour} bold] {spent}")
     console.print(f"  {result.explanation}", markup=False)
     console.print(f"  branch          {result.branch} ({result.commit[:10]})", markup=False)
     console.print(f"  report          buildloop report {result.run_id}", markup=False)
