@@ -118,6 +118,8 @@ class LiveLine:
 
     def take(self, event: dict[str, Any]) -> None:
         self._facts |= {name: event[name] for name in SHOWN if event.get(name) is not None}
+        if event["type"] == "loop.iteration_complete":
+            self._facts["mode"] = event.get("mode") if not event["test_passed"] else None
         describe = DOING.get(event["type"])
         self.doing = describe(event) if describe else self.doing
 

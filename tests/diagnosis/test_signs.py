@@ -43,12 +43,12 @@ def test_a_statement_is_found_behind_its_lead_ins(line, statement):
 
 @given(st.lists(st.text(max_size=80), max_size=30))
 def test_any_text_can_be_scanned(lines):
-    scan(lines)
+    assert all(signal.line for signal in scan(lines).signals)
 
 
 @given(st.lists(st.sampled_from([sign.pattern.pattern for sign in SIGNS]), max_size=5))
 def test_the_tables_own_text_can_be_scanned(lines):
-    scan(lines)
+    assert all(signal.line for signal in scan(lines).signals)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 PYTEST_LOG = """\
 ============================= test session starts ==============================
 platform linux -- Python 3.11.7, pytest-8.4.1, pluggy-1.6.0
-rootdir: /work/shop
+rootdir: /srv/shop
 collected 3 items
 
 tests/test_cart.py .F.                                                   [100%]

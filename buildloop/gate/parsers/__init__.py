@@ -68,7 +68,7 @@ PARSERS: tuple[ParserEntry, ...] = (
         ("tap", "not ok |\nok 1"),
         ("ava", "  ─\n|  ─────"),
         ("cargo_test", "panicked at|test result: |... FAILED|nextest|overflowed its stack|(signal: "),
-        ("go_test", "--- FAIL|panic: |DATA RACE|fatal error: |\nDONE "),
+        ("go_test", "--- FAIL|--- PASS|panic: |DATA RACE|fatal error: |\nDONE "),
         ("maven", "[ERROR]|Tests run: "),
         ("gradle", " FAILED|What went wrong| tests completed"),
         (
