@@ -87,4 +87,4 @@ def _named(match: re.Match[str]) -> str:
 def _unfolded(text: str) -> str:
     """npm puts a name before every line; uv folds its sentences at the width of a terminal."""
     plain = re.sub(r"^npm (?:error|ERR!) ?", "", text, flags=re.M)
-    return re.sub(r"\n +(?:[│|] ?)? +(?=[a-z])", " ", plain)
+    return re.sub(r"\n {6}(?:│ +)?(?=[a-z])", " ", plain)
