@@ -35,7 +35,7 @@ class Scenario(Frozen):
     name: str
     description: str
     goal: str
-    files: dict[str, str] = {}
+    files: dict[str, str] = Field(default_factory=dict)
     folder: str | None = None
     archive: tuple[Archive, ...] = ()
     gate: tuple[str, ...] = Field(min_length=1)

@@ -174,9 +174,15 @@ def test_forced_failure_mode_is_used_and_said(play):
     assert "loop.failure_mode_forced" in types
 
 
+def counting_gate(count, condition):
+    """Green when the condition holds; `$n` is how often the gate was run."""
+    failure = "echo 'FAIL: test_x (m.T.test_x)'; exit 1"
+    return f"echo run >> {count}; n=$(wc -l < {count}); {condition} || {{ {failure}; }}"
+
+
 def test_green_by_a_lucky_rerun_is_not_complete_without_proof(play, tmp_path):
     """Red, then green on the same tree, but the diagnosis is forced: the last word is still a fresh full run."""
-    gate = f"echo run >> {tmp_path}/runs; test $(wc -l < {tmp_path}/runs) -eq 4 || {{ echo 'FAIL: test_x (m.T.test_x)'; exit 1; }}"
+    gate = counting_gate(tmp_path / "runs", "test $n -eq 4")
     result, run = play({"do": [wrong(1)]}, test=(gate,), failure_mode="code_error", max_iterations=1)
     assert result.reason is not StopReason.COMPLETE
     assert not run.iterations()[1].gate.passed
@@ -184,8 +190,7 @@ def test_green_by_a_lucky_rerun_is_not_complete_without_proof(play, tmp_path):
 
 def test_every_proof_is_a_run_of_its_own(play, tmp_path):
     """A proof that failed once is not remembered as the answer to the next one on the same tree."""
-    count = tmp_path / "runs"
-    gate = f"echo run >> {count}; n=$(wc -l < {count}); test -e fix.txt && test $n -ne 3 || {{ echo 'FAIL: test_x (m.T.test_x)'; exit 1; }}"
+    gate = counting_gate(tmp_path / "runs", "test -e fix.txt && test $n -ne 3")
     result, run = play({"do": [{"write": "fix.txt", "text": "x"}]}, test=(gate,), max_iterations=1)
     assert [report.passed for report in run.iterations()[1].reports].count(False) == 1
     assert result.reason is StopReason.COMPLETE
