@@ -39,8 +39,11 @@ class Capture:
         return self
 
     def start(self) -> None:
-        """Call once the process has its copy of `write_end`; ours is closed, so its end becomes visible."""
-        if not self._thread.is_alive():
+        """Call once the process has its copy of `write_end`; ours is closed, so its end becomes visible.
+
+        A second call does nothing, also when the process was so quick that everything is read already.
+        """
+        if self._thread.ident is None:
             os.close(self.write_end)
             self._thread.start()
 

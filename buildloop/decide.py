@@ -65,16 +65,15 @@ def decide(state: LoopState) -> Decision:
 
 
 def redirects_used(state: LoopState) -> int:
-    return sum(
-        1
-        for one in state.iterations
-        if one.recovery and one.recovery.strategy.action == "reduce_and_redirect"
-    )
+    return sum(_redirected(one) for one in state.iterations)
+
+
+def _redirected(iteration: Iteration) -> bool:
+    return iteration.recovery is not None and iteration.recovery.strategy.action == "reduce_and_redirect"
 
 
 def _limit_reached(state: LoopState) -> Stop | None:
-    stuck = state.last.diagnosis is not None and state.last.diagnosis.mode is FailureMode.INFINITE_LOOP
-    if stuck and redirects_used(state) > len(REDIRECTS):
+    if _redirected(state.last) and redirects_used(state) > len(REDIRECTS):
         return Stop(
             StopReason.STUCK,
             "The same failure stayed although the agent was redirected "

@@ -6,6 +6,8 @@ import re
 from enum import StrEnum
 from functools import cache
 
+from buildloop.patterns import Regex
+
 
 class Kind(StrEnum):
     """Finer than either taxonomy; both are read off it."""
@@ -152,9 +154,9 @@ WORDS: dict[Kind, tuple[str, ...]] = {
 
 
 @cache
-def _pattern(kind: Kind) -> re.Pattern[str]:
+def _pattern(kind: Kind) -> Regex:
     """Compiled when first asked for: start-up must not pay for kinds that no log mentions."""
-    return re.compile("|".join(WORDS[kind]), re.IGNORECASE)
+    return Regex("|".join(WORDS[kind]), re.IGNORECASE)
 
 
 def kind_of_text(text: str, among: frozenset[Kind] | None = None) -> Kind | None:

@@ -17,13 +17,14 @@ from buildloop.gate.parsers.frames import Frame, innermost, tidy
 from buildloop.gate.parsers.jvm_stack import read_trace
 from buildloop.gate.parsers.report import tally, unique
 from buildloop.gate.select import choose_lines
+from buildloop.patterns import Regex
 
 MAX_TEXT = 20_000
-PLACES: tuple[re.Pattern[str], ...] = (
-    re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)'),
-    re.compile(r"(?P<file>(?:file://)?[\w@./\\+-]*[\w-]\.[A-Za-z]\w{0,6}):(?:line )?(?P<line>\d+)"),
+PLACES: tuple[Regex, ...] = (
+    Regex(r'File "(?P<file>[^"]+)", line (?P<line>\d+)'),
+    Regex(r"(?P<file>(?:file://)?[\w@./\\+-]*[\w-]\.[A-Za-z]\w{0,6}):(?:line )?(?P<line>\d+)"),
 )
-TELLING = re.compile(
+TELLING = Regex(
     r"\s*(?:E  |AssertionError|\w+(?:Error|Exception)\b|Expected|Received|expected|Actual|actual|got|want)"
 )
 

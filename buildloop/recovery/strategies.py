@@ -49,8 +49,13 @@ REDIRECTS: tuple[str, ...] = (
 )
 
 
-def strategy_for(mode: FailureMode) -> Strategy:
-    return STRATEGIES[mode]
+# Modes whose own strategy cannot end a loop: what repeats in spite of it is treated as being stuck.
+ESCALATING = frozenset({FailureMode.DEPENDENCY_ISSUE})
+
+
+def strategy_for(mode: FailureMode, *, repeats: bool = False) -> Strategy:
+    """`repeats`: the same failure was red again and again although this was done about it."""
+    return STRATEGIES[FailureMode.INFINITE_LOOP if repeats and mode in ESCALATING else mode]
 
 
 def get_recovery_strategy(mode: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,6 +77,7 @@ def go_back(workspace: WorkspaceInfo, step: Step, head: str, target: str) -> str
 def settle_after_gate(workspace: WorkspaceInfo, exclude: Path) -> None:
     """Undo what a gate did to tracked files, and keep its droppings out of later commits."""
     root = Path(workspace.root)
+    reconnect(workspace)
     run_git(root, "reset", "--quiet", "--hard")
     note_droppings(root, exclude)
 
@@ -85,8 +87,24 @@ def diff_text(workspace: WorkspaceInfo, older: str, newer: str, limit: int = 20_
 
 
 def _write_tree(root: Path, exclude: Path) -> str:
+    _flatten(root, exclude)
     run_git(root, *excluding(root, exclude), "add", "-A")
     return run_git(root, "write-tree")
+
+
+def _flatten(root: Path, exclude: Path) -> None:
+    """New repositories inside the workspace become plain files: git would keep a link to them, not their content."""
+    for folder in (root / name for name in _untracked(root, exclude) if name.endswith("/")):
+        for inner in folder.rglob(".git"):
+            shutil.rmtree(inner) if inner.is_dir() else inner.unlink()
+
+
+def _untracked(root: Path, exclude: Path) -> list[str]:
+    """New files; a folder with nothing but new files is named itself, with a slash at its end."""
+    listed = run_git(
+        root, *excluding(root, exclude), "ls-files", "-z", "--others", "--exclude-standard", "--directory"
+    )
+    return [name for name in listed.split("\0") if name]
 
 
 def _own_subjects(root: Path, parent: str, head: str) -> str:

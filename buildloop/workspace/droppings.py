@@ -1,7 +1,7 @@
 """What gates and tools leave behind, kept out of every commit.
 
-Two kinds: caches and reports of known tools, which never belong into a commit; and files a gate wrote, as long as they are as the
-gate left them. Once somebody changes such a file it is work, and it counts.
+Two kinds: caches and reports of known tools, which never belong into a commit; and files a gate wrote, as long as
+they are as the gate left them. Once somebody changes such a file it is work, and it counts.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from git.exc import GitCommandError
 
+from buildloop.errors import InputError
 from buildloop.models import WorkspaceInfo
 from buildloop.request import BuildRequest
 from buildloop.workspace.bytecode import drop_bytecode
@@ -34,11 +35,25 @@ def prepare_worktree(request: BuildRequest) -> WorkspaceInfo:
 def reopen(workspace: WorkspaceInfo, commit: str) -> None:
     """Make sure the worktree is there, on its branch, and exactly at `commit`."""
     root = Path(workspace.root)
+    check_branch_free(workspace)
     if not reconnect(workspace):
         shutil.rmtree(root, ignore_errors=True)
         run_git(Path(workspace.repo), "worktree", "prune")
         run_git(Path(workspace.repo), "worktree", "add", "--quiet", "--force", "--detach", str(root), commit)
     put_back(workspace, commit)
+
+
+def check_branch_free(workspace: WorkspaceInfo) -> None:
+    """A stopped run's branch may be checked out by the user; it must not be moved under them."""
+    listed = run_git(Path(workspace.repo), "worktree", "list", "--porcelain", "-z").split("\0")
+    place = ""
+    for line in listed:
+        place = line.removeprefix("worktree ") if line.startswith("worktree ") else place
+        if line == f"branch refs/heads/{workspace.branch}" and Path(place) != Path(workspace.root).resolve():
+            raise InputError(
+                f"branch {workspace.branch} is checked out in {place}; "
+                "switch to another branch there, then resume the run"
+            )
 
 
 def put_back(workspace: WorkspaceInfo, commit: str) -> None:

@@ -11,6 +11,7 @@ from buildloop.capture import Capture
 from buildloop.errors import StateWriteError
 from buildloop.process import run_process
 from buildloop.redact import MASK, redactor
+from tests.support.waiting import eventually
 
 SECRET = "hunter2-correct-horse-battery"
 REDACT = redactor({"MY_API_KEY": SECRET})
@@ -34,6 +35,15 @@ def test_small_output_arrives_as_it_was(tmp_path):
 
 def test_no_output_makes_an_empty_file(tmp_path):
     assert captured(tmp_path / "out") == b""
+
+
+def test_both_streams_in_one_capture_of_a_process_that_ended_at_once(tmp_path):
+    """Its second start comes when all is read and the thread is gone."""
+    with Capture(tmp_path / "out", REDACT) as capture:
+        capture.start()
+        eventually(lambda: not capture._thread.is_alive())
+        capture.start()
+    assert (tmp_path / "out").read_bytes() == b""
 
 
 def test_over_the_cap_the_beginning_and_the_end_are_kept(tmp_path):

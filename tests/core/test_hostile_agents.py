@@ -11,6 +11,9 @@ from buildloop.workspace.checkpoint import Step, make_checkpoint, settle_after_g
 from buildloop.workspace.worktree import prepare_worktree, reopen
 from tests.support.repos import checkout_state, commit_all, git, write_files
 
+# These wait for real processes to end or to be ended.
+pytestmark = pytest.mark.slow
+
 STEP = Step("r1", 1, 1)
 
 
@@ -94,3 +97,24 @@ def test_hooks_an_agent_installs_are_not_run(workspace, repo, tmp_path):
     point = make_checkpoint(workspace, STEP, workspace.start_commit, tmp_path / "exclude", "t")
     reopen(workspace, point.commit)
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_repository_inside_the_workspace_is_committed_as_files(workspace, repo, tmp_path, committed):
+    """Project generators run `git init`; what they made must be in the result, not a dangling link to it."""
+    app = Path(workspace.root) / "web" / "app"
+    write_files(app, {"index.js": "x"})
+    git(app, "init", "-q")
+    if committed:
+        commit_all(app, "generated")
+    point = make_checkpoint(workspace, STEP, workspace.start_commit, tmp_path / "exclude", "t")
+    assert git(repo, "show", f"{point.commit}:web/app/index.js") == "x"
+    assert point.files == ("web/app/index.js",)
+
+
+def test_a_submodule_stays_a_submodule(workspace, repo, tmp_path):
+    root = Path(workspace.root)
+    git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(repo), "sub")
+    point = make_checkpoint(workspace, STEP, workspace.start_commit, tmp_path / "exclude", "t")
+    assert git(repo, "ls-tree", point.commit, "sub").startswith("160000 commit")
+    assert (root / "sub" / ".git").exists()

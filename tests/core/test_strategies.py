@@ -7,7 +7,7 @@ import json
 import pytest
 
 from buildloop.diagnosis.model import FailureMode
-from buildloop.recovery.strategies import REDIRECTS, STRATEGIES, get_recovery_strategy
+from buildloop.recovery.strategies import REDIRECTS, STRATEGIES, get_recovery_strategy, strategy_for
 
 FIELDS = {"mode", "action", "args", "description", "max_retries_override"}
 
@@ -47,3 +47,14 @@ def test_every_mode_has_a_strategy_of_its_own():
 
 def test_no_rung_of_the_ladder_is_repeated():
     assert len(set(REDIRECTS)) == len(REDIRECTS) > 1
+
+
+def test_a_missing_package_that_no_install_brings_is_a_loop_when_it_repeats():
+    assert strategy_for(FailureMode.DEPENDENCY_ISSUE).action == "reinstall_deps"
+    assert strategy_for(FailureMode.DEPENDENCY_ISSUE, repeats=True).action == "reduce_and_redirect"
+
+
+@pytest.mark.parametrize("mode", [FailureMode.CODE_ERROR, FailureMode.CONTEXT_EXHAUSTION])
+def test_other_modes_keep_their_strategy(mode):
+    """A full context has its own limit, and a loop of code errors is diagnosed as one."""
+    assert strategy_for(mode, repeats=True) == STRATEGIES[mode]

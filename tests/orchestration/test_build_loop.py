@@ -118,6 +118,15 @@ def test_a_loop_that_stays_stuck_ends_and_says_why(play):
     assert "person" in result.explanation
 
 
+def test_a_package_that_cannot_be_had_stops_the_run_long_before_its_limit(play, tmp_path):
+    files = GREEN | {"calc.py": "import nobodyhasthis\n", "requirements.txt": "--no-index\nnobodyhasthis\n"}
+    rules = [{"when": {"call": n}, "do": [{"write": "n.txt", "text": str(n)}]} for n in range(1, 30)]
+    result, run = play(*rules, where=make_repo(tmp_path / "needy", files), max_iterations=25)
+    assert result.reason is StopReason.STUCK
+    assert result.iterations < 12
+    assert {one.diagnosis.mode for one in run.iterations()} == {"dependency_issue"}
+
+
 def test_transient_agent_errors_are_waited_out_and_are_no_iterations(play):
     rules = (
         {"when": {"times": 2}, "outcome": "transient", "error": "overloaded"},
@@ -163,3 +172,20 @@ def test_forced_failure_mode_is_used_and_said(play):
     assert run.iterations()[1].diagnosis.forced
     types = [event["type"] for event in read_events(run.path / "events.jsonl")]
     assert "loop.failure_mode_forced" in types
+
+
+def test_green_by_a_lucky_rerun_is_not_complete_without_proof(play, tmp_path):
+    """Red, then green on the same tree, but the diagnosis is forced: the last word is still a fresh full run."""
+    gate = f"echo run >> {tmp_path}/runs; test $(wc -l < {tmp_path}/runs) -eq 4 || {{ echo 'FAIL: test_x (m.T.test_x)'; exit 1; }}"
+    result, run = play({"do": [wrong(1)]}, test=(gate,), failure_mode="code_error", max_iterations=1)
+    assert result.reason is not StopReason.COMPLETE
+    assert not run.iterations()[1].gate.passed
+
+
+def test_every_proof_is_a_run_of_its_own(play, tmp_path):
+    """A proof that failed once is not remembered as the answer to the next one on the same tree."""
+    count = tmp_path / "runs"
+    gate = f"echo run >> {count}; n=$(wc -l < {count}); test -e fix.txt && test $n -ne 3 || {{ echo 'FAIL: test_x (m.T.test_x)'; exit 1; }}"
+    result, run = play({"do": [{"write": "fix.txt", "text": "x"}]}, test=(gate,), max_iterations=1)
+    assert [report.passed for report in run.iterations()[1].reports].count(False) == 1
+    assert result.reason is StopReason.COMPLETE

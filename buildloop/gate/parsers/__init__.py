@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class ParserEntry:
+class ParserEntry(NamedTuple):
     """A module with `parse(lines) -> ToolReport`, imported only when one of its triggers is in the log."""
 
     module: str
