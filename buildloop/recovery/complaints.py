@@ -8,7 +8,7 @@ MOST = 5
 
 UNREACHABLE = re.compile(
     r"Temporary failure in name resolution|Name or service not known|nodename nor servname|no such host"
-    r"|EAI_AGAIN|ENOTFOUND|Could not resolve host|Unknown host|dns error|failed to lookup address"
+    r"|EAI_AGAIN|ENOTCACHED|ENOTFOUND|Could not resolve host|Unknown host|dns error|failed to lookup address"
     r"|[Cc]onnection (?:timed out|refused|reset|aborted|closed)|ETIMEDOUT|ECONNRESET|ECONNREFUSED|ENETUNREACH"
     r"|ESOCKETTIMEDOUT|ERR_SOCKET_TIMEOUT|[Rr]ead timed out|ReadTimeout|operation timed out|i/o timeout"
     r"|TLS handshake timeout|[Nn]etwork is unreachable|Failed to establish a new connection"
@@ -46,6 +46,7 @@ WRONG: tuple[re.Pattern[str], ...] = tuple(
         r"Couldn't find any versions for \"(?P<what>[^\"]+)\" that matches \"(?P<constraint>[^\"]+)\"",
         r"Couldn't find package \"(?P<what>[^\"]+)\"",
         r"(?P<what>\S+@(?:npm:)?\S+): (?:No candidates found|Package not found)",
+        r"(?P<what>specifiers in the lockfile \(.*\) don't match specs in package\.json \(.*\))",
         r"^\s*\* \d+ dependenc\w+ (?:were added|are mismatched|were removed): (?P<what>.+)$",
         # cargo
         r"failed to select a version for the requirement `(?P<what>[^`]+)`",
@@ -53,6 +54,7 @@ WRONG: tuple[re.Pattern[str], ...] = tuple(
         r"no matching package named `(?P<what>[^`]+)` found",
         # go
         r"^go: (?:module )?(?P<what>\S+@\S+): (?:invalid version|reading|module|unrecognized|verifying)",
+        r"require (?P<what>\S+: version \"[^\"]+\" invalid)",
         # bundler
         r"Could not find gem '(?P<what>[^']+)'",
         # maven

@@ -64,7 +64,7 @@ PARSERS: tuple[ParserEntry, ...] = (
         ),
         ("unittest", "\nRan |=====\nERROR: |=====\nFAIL: "),
         ("jest", "● |Test Suites:|LOGGING RETRY|No tests found, exiting"),
-        ("vitest", "⎯⎯|No test files found|Vitest"),
+        ("vitest", "⎯⎯|No test files found|Vitest|Test Files  "),
         ("tap", "not ok |\nok 1"),
         ("ava", "  ─\n|  ─────"),
         ("cargo_test", "panicked at|test result: |... FAILED|nextest|overflowed its stack|(signal: "),
