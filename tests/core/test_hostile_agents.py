@@ -11,6 +11,9 @@ from buildloop.workspace.checkpoint import Step, make_checkpoint, settle_after_g
 from buildloop.workspace.worktree import prepare_worktree, reopen
 from tests.support.repos import checkout_state, commit_all, git, write_files
 
+# These wait for real processes to end or to be ended.
+pytestmark = pytest.mark.slow
+
 STEP = Step("r1", 1, 1)
 
 

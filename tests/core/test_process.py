@@ -15,6 +15,9 @@ from buildloop.process import MARK, ProcessResult, run_process, sweep
 from buildloop.redact import redactor
 from tests.support.waiting import alive, content, eventually
 
+# These wait for real processes to end or to be ended.
+pytestmark = pytest.mark.slow
+
 PYTHON = sys.executable
 
 
