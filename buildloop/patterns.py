@@ -54,10 +54,6 @@ class Regex:
         return self.compiled.findall
 
     @cached_property
-    def split(self) -> Callable[[str], list[str]]:
-        return self.compiled.split
-
-    @cached_property
     def sub(self) -> Callable[[str | Callable[[re.Match[str]], str], str], str]:
         return self.compiled.sub
 

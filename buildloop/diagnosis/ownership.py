@@ -7,15 +7,9 @@ from collections.abc import Callable, Collection
 
 from buildloop.diagnosis import known_packages as known
 from buildloop.diagnosis.model import Signal
+from buildloop.gate.parsers.frames import is_foreign
 from buildloop.patterns import Regex
 
-# Folders that hold other people's code, whatever project they lie in.
-FOREIGN = Regex(
-    r"site-packages|dist-packages|node_modules|\.pyenv|/usr/(?:local/)?(?:lib|share|include)"
-    r"|\.cargo/registry|rustlib|/gems/|pkg/mod|\.m2/"
-    r"|\.gradle/|node:internal|/vendor/|\.rustup|\.nvm|hostedtoolcache|miniconda|\.venv/|/perl5?/"
-    r"|internal/modules"
-)
 SOURCE = (
     "py|pyi|[cm]?jsx?|[cm]?tsx?|vue|svelte|go|rs|rb|java|kts?|scala|groovy|cs|fs|swift|dart|php|p[lm]|t|lua"
     "|hs|exs?|[ch](?:pp|c|xx|h)?|sh|bats|r|R|jl"
@@ -52,9 +46,9 @@ def names_in(line: str) -> frozenset[str]:
         for pattern in DECLARED
         if (found := pattern.match(line))
     }
-    if FOREIGN.search(line):
-        return frozenset(names)
     for found in PATH.finditer(line):
+        if is_foreign(found.group()):
+            continue
         parts = re.split(r"[/\\]", found.group("inner"))
         names.update(
             part
@@ -64,10 +58,6 @@ def names_in(line: str) -> frozenset[str]:
     if found := JVM_SOURCE.search(line):
         names.add(found.group("package").replace("/", "."))
     return frozenset(names)
-
-
-def is_foreign(path: str) -> bool:
-    return FOREIGN.search(path) is not None
 
 
 def is_own(signal: Signal, own: Collection[str]) -> bool:

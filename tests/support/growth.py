@@ -10,19 +10,18 @@ FACTOR = 8
 MOST = 4 * FACTOR
 # Below this a clock tells nothing.
 MEASURABLE = 0.001
+# Whatever else the machine does can spoil one measurement, hardly all of them.
+TRIES = 3
+
+Work = Callable[[str], object]
 
 
-def grows_linearly(work: Callable[[str], object], text: Callable[[int], str], size: int) -> bool:
-    small, large = (_seconds(work, text(length)) for length in (size, FACTOR * size))
-    return large <= MOST * max(small, MEASURABLE)
+def grows_linearly(work: Work, text: Callable[[int], str], size: int) -> bool:
+    small, large = text(size), text(FACTOR * size)
+    return any(_seconds(work, large) <= MOST * max(_seconds(work, small), MEASURABLE) for _ in range(TRIES))
 
 
-def _seconds(work: Callable[[str], object], text: str) -> float:
-    """The least of a few: whatever else the machine does can only add."""
-
-    def once() -> float:
-        started = process_time()
-        work(text)
-        return process_time() - started
-
-    return min(once() for _ in range(2))
+def _seconds(work: Work, text: str) -> float:
+    started = process_time()
+    work(text)
+    return process_time() - started

@@ -18,11 +18,11 @@ class Frame(NamedTuple):
 
 
 FOREIGN = Regex(
-    r"""site-packages|dist-packages|node_modules|lib/python\d|\.pyenv/|/pyenv/|hostedtoolcache|<frozen|<string>|<stdin>
-    |^node:|^internal/|\(internal/|webpack/bootstrap|\.yarn/|/\.pnpm/|/\.npm/|package:(?:test|flutter|matcher|stack_trace|async)|bun:|ext:|deno:|https?://
-    |/rustc/|\.cargo/|/rustlib/|^library/(?:std|core|alloc|test)|/go/pkg/mod/|/go(?:-[\d.]+)?/src/|libexec/src|_testmain\.go
+    r"""site-packages|dist-packages|node_modules|lib/python\d|\.pyenv/|/pyenv/|\.venv/|miniconda|hostedtoolcache|<frozen|<string>|<stdin>
+    |^node:|^internal/|\(internal/|webpack/bootstrap|\.yarn/|/\.pnpm/|/\.npm/|\.nvm/|package:(?:test|flutter|matcher|stack_trace|async)|bun:|ext:|deno:|https?://
+    |/rustc/|\.cargo/|\.rustup/|/rustlib/|^library/(?:std|core|alloc|test)|/pkg/mod/|/go(?:-[\d.]+)?/src/|libexec/src|_testmain\.go
     |/goroot/|^(?:testing|runtime|reflect|sync|net/http)/|^testing\.go$|^asm_amd64\.s$
-    |/gems/|/rubygems|/lib/ruby/|bin/(?:rspec|rake|bundle|ruby)$|<internal:|^vendor/|/vendor/(?!.*src/)|phar://
+    |\.m2/|\.gradle/|/gems/|/rubygems|/lib/ruby/|bin/(?:rspec|rake|bundle|ruby)$|<internal:|^vendor/|/vendor/(?!.*src/)|phar://
     |/usr/(?:share|lib|include|local/lib|bin)/|/opt/homebrew|/nix/store|/Library/|^\.\./(?:sysdeps|csu|nptl)|sysdeps/
     |libsanitizer|compiler-rt|/perl5?/|perl-base|gtest|googletest|catch2|/jest-|/mocha/|/vitest/
     |\\Program\ Files|/_/src/|/dotnet/|Native\ Method|Unknown\ Source|<generated>|^\(eval|eval\ at""",
