@@ -85,7 +85,8 @@ def show(gauntlet: Gauntlet, console: Console) -> None:
     console.print(f"agent calls, buildloop : plain retry = {gauntlet.call_ratio:.2f}", markup=False)
     for outcome in failed(gauntlet, gauntlet.policies[-1]):
         console.print(
-            f"buildloop failed {outcome.scenario}: {outcome.mark} ({outcome.reason}): {outcome.note}", markup=False
+            f"buildloop failed {outcome.scenario}: {outcome.mark} ({outcome.reason}): {outcome.note}",
+            markup=False,
         )
 
 
@@ -119,7 +120,9 @@ def main() -> int:
     arguments.add_argument("--scenarios", type=Path, default=HERE / "scenarios", help="folder of scenarios")
     arguments.add_argument("--only", action="append", default=[], metavar="NAME", help="run only this one")
     arguments.add_argument("--json", type=Path, default=RESULTS / "gauntlet.json", help="where to save JSON")
-    arguments.add_argument("--keep", type=Path, help="leave repositories, prompts and logs in this new folder")
+    arguments.add_argument(
+        "--keep", type=Path, help="leave repositories, prompts and logs in this new folder"
+    )
     options = arguments.parse_args()
     console = Console(width=140)
     try:

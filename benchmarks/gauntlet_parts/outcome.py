@@ -77,6 +77,8 @@ def _is_solved(scenario: Scenario, ended: Ended, place: Path) -> bool:
         return False
     restore_protected(scenario, ended.tree)
     return any(
-        run_commands(scenario.judge_commands, ended.tree, place / f"judge-{attempt}.log", scenario.gate_timeout).passed
+        run_commands(
+            scenario.judge_commands, ended.tree, place / f"judge-{attempt}.log", scenario.gate_timeout
+        ).passed
         for attempt in range(JUDGE_ATTEMPTS)
     )

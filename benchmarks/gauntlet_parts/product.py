@@ -49,7 +49,9 @@ def run_product(scenario: Scenario, root: Path, state_dir: Path) -> Ended:
 
 def _calls(run_dir: Path) -> int:
     """Every call of the agent, also one that was refused or only told to come again later."""
-    return sum(1 for event in read_events(run_dir / "events.jsonl") if event["type"] == "loop.iteration_start")
+    return sum(
+        1 for event in read_events(run_dir / "events.jsonl") if event["type"] == "loop.iteration_start"
+    )
 
 
 def _tokens(run_dir: Path, result: BuildResult) -> int:

@@ -35,7 +35,7 @@ class Scenario(Frozen):
     name: str
     description: str
     goal: str
-    files: dict[str, str] = {}
+    files: dict[str, str] = Field(default_factory=dict)
     folder: str | None = None
     archive: tuple[Archive, ...] = ()
     gate: tuple[str, ...] = Field(min_length=1)
@@ -115,9 +115,7 @@ def with_python(command: str) -> str:
 def _complete(rule: Rule) -> Rule:
     """The rule with this machine's interpreter, and with an ordinary price unless it has its own."""
     actions = tuple(
-        action.model_copy(
-            update={"run": tuple(word.replace(PYTHON, sys.executable) for word in action.run)}
-        )
+        action.model_copy(update={"run": tuple(word.replace(PYTHON, sys.executable) for word in action.run)})
         if action.run
         else action
         for action in rule.do

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from benchmarks.gauntlet_parts.commands import environment_for
 from benchmarks.gauntlet_parts.while_loop import Place, Standing, Turn
@@ -56,12 +57,14 @@ def mode_of(turns: Sequence[Turn]) -> FailureMode:
 
 def error_lines(turn: Turn) -> list[str]:
     """The error summary of the loop the seeds describe."""
-    return [line for line in turn.gate.log.splitlines()[-LINES_READ:] if ERROR_LINE.search(line)][:SUMMARY_LINES]
+    return [line for line in turn.gate.log.splitlines()[-LINES_READ:] if ERROR_LINE.search(line)][
+        :SUMMARY_LINES
+    ]
 
 
 def _alternations(turns: Sequence[Turn]) -> int:
     verdicts = [turn.gate.passed for turn in turns]
-    return sum(one != other for one, other in zip(verdicts, verdicts[1:], strict=False))
+    return sum(one != other for one, other in pairwise(verdicts))
 
 
 def _same_line_repeats(turns: Sequence[Turn]) -> bool:

@@ -91,7 +91,11 @@ def total_rows(gauntlet: Gauntlet) -> list[tuple[str, ...]]:
 
 def scenario_rows(gauntlet: Gauntlet, scenarios: Sequence[Scenario]) -> list[tuple[str, ...]]:
     return [
-        (scenario.name, scenario.expect, *(_cell(gauntlet.of(scenario, policy)) for policy in gauntlet.policies))
+        (
+            scenario.name,
+            scenario.expect,
+            *(_cell(gauntlet.of(scenario, policy)) for policy in gauntlet.policies),
+        )
         for scenario in scenarios
     ]
 
