@@ -11,6 +11,7 @@ from buildloop.diagnosis.model import Attempt, FailureMode
 from buildloop.diagnosis.stuck import detect_infinite_loop
 from buildloop.models import GateReport, Iteration, Remedy, Strategy, Usage
 from buildloop.prompt.compose import compose_prompt, describe
+from buildloop.recovery.install import declares_anew
 from buildloop.recovery.policy import retry_policy
 from buildloop.recovery.redirect import redirect_note
 from buildloop.recovery.strategies import strategy_for
@@ -156,7 +157,7 @@ def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
             strategy=strategy,
             environment=state.environment_after(iteration),
             restarts=state.restarts,
-            tried_before=state.was_tried(strategy.action, failure),
+            tried_before=state.was_tried(strategy.action, failure) and not declares_anew(iteration),
             evidence=found.diagnosis.evidence,
             redirect=redirect_note(seen, redirects_used(state)),
             head=seen.head,

@@ -10,9 +10,10 @@ import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from buildloop.errors import InstallUnavailable
+from buildloop.models import Iteration
 from buildloop.process import run_process
 from buildloop.redact import Redactor
 
@@ -73,6 +74,12 @@ class Install:
     done: bool
     explanation: str
     environment: Mapping[str, str]
+
+
+def declares_anew(iteration: Iteration) -> bool:
+    """Whether the agent changed what an install goes by, so that one which did not help before may help now."""
+    files = iteration.agent.checkpoint.files if iteration.agent else ()
+    return any(PurePosixPath(file).name in {one.marker for one in ECOSYSTEMS} for file in files)
 
 
 def ecosystem_of(workdir: Path) -> Ecosystem | None:
