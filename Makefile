@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check unit bench lock clean help
+.PHONY: demo test check unit bench gauntlet lock clean help
 
 help:
 	@echo "make demo   watch a loop fail five ways and turn green (no API key, offline)"
@@ -12,6 +12,7 @@ help:
 	@echo "make unit   run the tests that need no server"
 	@echo "make check  ruff, format, mypy --strict"
 	@echo "make bench  run the benchmarks"
+	@echo "make gauntlet  buildloop against plain retry on small real repositories (5 minutes)"
 	@echo "make lock   resolve the dependencies anew into requirements.lock"
 	@echo "make clean  remove the virtual environment and caches"
 
@@ -38,6 +39,9 @@ check: $(READY)
 
 bench: $(READY)
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+gauntlet: $(READY)
+	@$(BIN)/python benchmarks/gauntlet.py
 
 lock: $(READY)
 	@$(BIN)/uv pip compile --universal --generate-hashes --no-header --quiet --python-version 3.11 \

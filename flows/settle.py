@@ -9,12 +9,13 @@ from buildloop.diagnosis.fingerprint import fingerprint_reading
 from buildloop.diagnosis.model import Attempt, FailureMode
 from buildloop.diagnosis.stuck import detect_infinite_loop
 from buildloop.models import GateReport, Iteration, Remedy, Strategy, Usage
+from buildloop.recovery.ecosystems import declares_anew
 from buildloop.recovery.policy import retry_policy
 from buildloop.recovery.redirect import redirect_note
 from buildloop.recovery.rerun.merge import merge_rerun
 from buildloop.recovery.rerun.narrow import covers, narrowed_gate
 from buildloop.recovery.strategies import strategy_for
-from buildloop.state import LoopState, attempts_of, attempts_since_redirect
+from buildloop.state import LoopState, attempts_of, attempts_since_redirect, flaky_tests
 from tasks.classify import ClassifyInput, classify
 from tasks.gate import GateInput, gate
 from tasks.options import step_key, task_options
@@ -101,7 +102,9 @@ def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
             strategy=strategy,
             environment=state.environment_after(iteration),
             restarts=state.restarts,
-            tried_before=state.was_tried(strategy.action, failure),
+            tried_before=state.was_tried(strategy.action, failure) and not declares_anew(iteration),
+            flaky=tuple(sorted(flaky_tests(iteration))),
+            tree=iteration.gate.tree,
             evidence=found.diagnosis.evidence,
             redirect=redirect_note(seen, redirects_used(state)),
             head=seen.head,

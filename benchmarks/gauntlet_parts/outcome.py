@@ -13,7 +13,7 @@ from buildloop.result import StopReason
 
 CHARACTERS_PER_TOKEN = 4
 # A flaky gate is green code: the judge believes one green run out of so many.
-JUDGE_ATTEMPTS = 6
+JUDGE_ATTEMPTS = 12
 
 
 class Mark(StrEnum):

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from benchmarks.gauntlet_parts.commands import environment_for
 from benchmarks.gauntlet_parts.while_loop import Place, Standing, Turn
@@ -63,7 +64,7 @@ def error_lines(turn: Turn) -> list[str]:
 
 def _alternations(turns: Sequence[Turn]) -> int:
     verdicts = [turn.gate.passed for turn in turns]
-    return sum(one != other for one, other in zip(verdicts, verdicts[1:], strict=False))
+    return sum(one != other for one, other in pairwise(verdicts))
 
 
 def _same_line_repeats(turns: Sequence[Turn]) -> bool:

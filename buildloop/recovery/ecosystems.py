@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+
+from buildloop.models import Iteration
 
 # Filled in when the command is made: the install's own folder, and the pip that fits the gate's interpreter.
 FOLDER = "{folder}"
@@ -149,3 +151,9 @@ def _up_to_root(workdir: Path) -> Iterator[Path]:
     chain = (workdir, *workdir.parents)
     root = next((number for number, folder in enumerate(chain) if (folder / ".git").exists()), 0)
     yield from chain[: root + 1]
+
+
+def declares_anew(iteration: Iteration) -> bool:
+    """Whether the agent changed what an install goes by, so that one which did not help before may help now."""
+    files = iteration.agent.checkpoint.files if iteration.agent else ()
+    return any(PurePosixPath(file).name in {one.marker for one in ECOSYSTEMS} for file in files)

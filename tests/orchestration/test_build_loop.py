@@ -127,6 +127,20 @@ def test_a_package_that_cannot_be_had_stops_the_run_long_before_its_limit(play, 
     assert {one.diagnosis.mode for one in run.iterations()} == {"dependency_issue"}
 
 
+def test_what_the_agent_declares_is_installed_although_an_install_failed_to_help_before(play, tmp_path):
+    from buildloop.demo.build import build_sample
+
+    wheel = build_sample(tmp_path / "demo") / "vendor" / "tinymoney-1.0-py3-none-any.whl"
+    files = GREEN | {
+        "calc.py": "import tinymoney\n\n\ndef add(a, b):\n    return a + b\n",
+        "requirements.txt": "# nothing declared yet\n",
+    }
+    declare = {"write": "requirements.txt", "text": f"{wheel}\n"}
+    result, run = play({"do": [declare]}, where=make_repo(tmp_path / "undeclared", files))
+    assert (result.reason, result.iterations) == (StopReason.COMPLETE, 1)
+    assert [one.remedies[0].recovery.strategy.action for one in run.iterations()] == ["reinstall_deps"] * 2
+
+
 def test_transient_agent_errors_are_waited_out_and_are_no_iterations(play):
     rules = (
         {"when": {"times": 2}, "outcome": "transient", "error": "overloaded"},
