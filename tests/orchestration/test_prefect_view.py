@@ -135,7 +135,7 @@ def test_results_are_json_files_under_the_runs_own_key(plain):
     assert "json" in record["metadata"]["serializer"]["type"]
     report = GateReport.model_validate(json.loads(record["result"])["data"])
     assert report.failing_count == 1
-    assert report.tree.startswith(gates[0].name.removeprefix("gate-"))
+    assert report.tree.startswith(gates[0].name.removeprefix("gate-1-"))
     assert f"{prefix}i1/iterate" in kept
 
 

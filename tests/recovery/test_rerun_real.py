@@ -74,8 +74,17 @@ def cure(project: Project, where: Path) -> None:
     run(project.setup, project, where)
 
 
+def usable(tool: str) -> bool:
+    """Installed, and for the JavaScript runners also able to start: distributions ship some that are not."""
+    if shutil.which(tool) is None:
+        return False
+    if tool not in ("mocha", "jest", "vitest", "ava"):
+        return True
+    return subprocess.run([tool, "--version"], capture_output=True, check=False).returncode == 0
+
+
 def require(project: Project) -> None:
-    missing = [tool for tool in (project.tool, *project.also) if shutil.which(tool) is None]
+    missing = [tool for tool in (project.tool, *project.also) if not usable(tool)]
     if missing:
         pytest.skip(f"{', '.join(missing)} is not installed here")
     if absent := [path for path in project.needs if not path.exists()]:
