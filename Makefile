@@ -27,7 +27,7 @@ demo: $(READY)
 	@$(BIN)/buildloop demo
 
 test: $(READY)
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --hypothesis-profile=thorough
 
 unit: $(READY)
 	@$(BIN)/python -m pytest -m "not server and not slow"

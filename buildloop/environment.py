@@ -7,6 +7,8 @@ from pathlib import Path
 
 # buildloop sets these for itself when it brings its own Prefect server; they are not the user's.
 EMBEDDED_FLAG = "_BUILDLOOP_EMBEDDED"
+# Lists of folders: what a recovery adds comes before what the user has, it does not replace it.
+JOINED = ("PYTHONPATH", "PATH")
 PYTHON_PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
@@ -14,10 +16,12 @@ def child_environment(own: Mapping[str, str], workspace: Path, extra: Mapping[st
     """The user's environment, without what Prefect and buildloop added to it."""
     embedded = EMBEDDED_FLAG in own
     kept = {name: value for name, value in own.items() if not _is_ours(name, embedded)}
-    kept |= {name: value for name, value in extra.items() if name != "PYTHONPATH"}
-    paths = [extra.get("PYTHONPATH", ""), *_python_paths(workspace), kept.get("PYTHONPATH", "")]
+    kept |= {name: value for name, value in extra.items() if name not in JOINED}
+    paths = [*_python_paths(workspace), extra.get("PYTHONPATH", ""), kept.get("PYTHONPATH", "")]
     if joined := ":".join(filter(None, paths)):
         kept["PYTHONPATH"] = joined
+    if programs := extra.get("PATH"):
+        kept["PATH"] = ":".join(filter(None, [programs, kept.get("PATH", "")]))
     return kept
 
 

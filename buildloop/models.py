@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from buildloop.diagnosis.model import Diagnosis, LogReading
+from buildloop.diagnosis.model import Diagnosis, Finding, LogReading
 
 
 class Frozen(BaseModel):
@@ -106,6 +106,7 @@ class GateReport(Frozen):
     attempts: int = 1
     explanation: str = ""
     tail: str = Field("", description="The end of the red log, for readers when no parser knows the tool.")
+    excused: tuple[Finding, ...] = Field((), description="Failures of quarantined tests that did not count.")
 
     @property
     def passed(self) -> bool:

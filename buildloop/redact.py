@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from buildloop.patterns import Regex
+
 MASK = "[masked]"
-SECRET_NAME = re.compile(r"(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|CREDENTIALS?|ACCESS_KEY)", re.I)
+SECRET_NAME = Regex(r"(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|CREDENTIALS?|ACCESS_KEY)", re.I)
 SHORTEST_SECRET = 8
 SHORTEST_LINE = 24
 
@@ -39,7 +41,7 @@ def redactor(environment: Mapping[str, str]) -> Redactor:
     }
     values |= {line for value in values for line in value.splitlines() if len(line) >= SHORTEST_LINE}
     exact = [re.escape(value) for value in sorted(values, key=len, reverse=True)]
-    pattern = re.compile("|".join(exact + list(TOKEN_SHAPES)))
+    pattern = Regex("|".join(exact + list(TOKEN_SHAPES)))
 
     def mask(text: str) -> str:
         return pattern.sub(MASK, text)

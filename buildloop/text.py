@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from buildloop.patterns import Regex
 
-ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# CSI (colours, cursor), OSC and APC (titles, links, stamps of CI systems), character sets, two-byte ones.
+ESCAPES = Regex(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]_][^\x07\x1b]*(?:\x07|\x1b\\)?|[()#][0-9A-Za-z]|[@-Z\\^=>78c])"
+)
+# Also what reverses text: a line must not read as something that it does not say.
+CONTROLS = Regex(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def plain_text(text: str) -> str:

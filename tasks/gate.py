@@ -8,11 +8,13 @@ from pathlib import Path
 
 from prefect import task
 
+from buildloop.diagnosis.model import TestCounts
 from buildloop.errors import GateStillRed, GateUnavailable
 from buildloop.gate.run import GateSetup, run_gate
 from buildloop.models import GateReport, Verdict, WorkspaceInfo
 from buildloop.request import BuildRequest
 from buildloop.workspace.checkpoint import settle_after_gate
+from buildloop.workspace.integrity import check_integrity
 from buildloop.workspace.worktree import reopen
 from tasks.options import DURABLE, attempt_number, attempts_left, tell
 from tasks.surroundings import surroundings
@@ -20,7 +22,8 @@ from tasks.surroundings import surroundings
 
 @dataclass(frozen=True, slots=True)
 class GateInput:
-    """`commit` holds `tree`; the workspace is put there first. `step` names the log and the task run."""
+    """`commit` holds `tree`; the workspace is put there first. `step` names the log and the task run. `baseline` is
+    how many tests ran before the agent touched anything."""
 
     request: BuildRequest
     workspace: WorkspaceInfo
@@ -31,6 +34,7 @@ class GateInput:
     tree: str
     commands: tuple[str, ...]
     environment: Mapping[str, str]
+    baseline: TestCounts | None = None
     must_run: bool = False
 
     @property
@@ -57,6 +61,7 @@ def gate(key: str, given: GateInput) -> GateReport:
     )
     report = run_gate(given.commands, setup, given.tree, name=given.step)
     settle_after_gate(given.workspace, here.run.exclude_file)
+    report = check_integrity(report, given.workspace, given.commit, given.commands, given.baseline)
     tell(f"{given.label}: {report.in_words}", "gate", report.verdict)
     if report.verdict is Verdict.COULD_NOT_RUN and given.must_run:
         raise GateUnavailable(report.explanation)

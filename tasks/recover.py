@@ -62,7 +62,7 @@ def _act(given: RecoverInput) -> Recovery:
             return _redirect(given)
         case "rerun_tests":
             return Recovery(
-                strategy=given.strategy, outcome="the gate is run again on the same tree", helped=True
+                strategy=given.strategy, outcome="what failed is run again on the same tree", helped=True
             )
         case "restart_compressed":
             return Recovery(strategy=given.strategy, outcome="a new session follows")

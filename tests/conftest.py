@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from buildloop.request import BuildRequest, new_run_id
 from tests.support.repos import GREEN, make_repo
@@ -16,11 +18,24 @@ os.environ["DO_NOT_TRACK"] = "1"
 for name in [name for name in os.environ if name.startswith(("BUILDLOOP_", "PREFECT_", "GIT_"))]:
     del os.environ[name]
 
+# A few examples while working; `make test` asks for `--hypothesis-profile=thorough`.
+settings.register_profile("quick", max_examples=20, deadline=None)
+settings.register_profile("thorough", max_examples=200, deadline=None)
+settings.load_profile("quick")
+
+
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """New folders, one for each test: pytest's own would look through all earlier ones every time."""
+    root = tmp_path_factory.mktemp("homes")
+    return (root / str(number) for number in itertools.count())
+
 
 @pytest.fixture(autouse=True)
-def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of the user's own configuration leaks in, nothing of ours leaks out."""
-    home = tmp_path_factory.mktemp("home")
+    home = next(homes)
+    home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / ".gitconfig"))
@@ -52,12 +67,19 @@ def request_for(tmp_path: Path) -> Callable[..., BuildRequest]:
 
 
 @pytest.fixture(scope="session")
-def prefect_server(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """One real server for the whole session: the one the product itself embeds."""
+def prefect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One real server for the whole session: the one the product itself embeds.
+
+    Flow runs in this process send no heartbeats: each would wait up to a second at its end for the thread that does.
+    """
     from buildloop.cli.prefect_api import start_prefect
 
     os.environ["PREFECT_LOGGING_LEVEL"] = "ERROR"
-    return start_prefect(tmp_path_factory.mktemp("prefect"), verbose=True).wait().url
+    url = start_prefect(tmp_path_factory.mktemp("prefect"), verbose=True).wait().url
+    from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+
+    with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
+        yield url
 
 
 @pytest.fixture

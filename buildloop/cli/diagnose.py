@@ -6,8 +6,8 @@ import argparse
 import json
 import os
 import sys
-import traceback
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -18,6 +18,7 @@ from buildloop.diagnosis.observe import observe_log, observe_text
 from buildloop.diagnosis.protocol import BadRequestError, answer, error_lines, log_answer
 
 BAD_INPUT = 2
+HELP_WIDTH = 100
 
 
 def main(argv: list[str]) -> int:
@@ -62,6 +63,8 @@ def _answer_line(line: str) -> dict[str, object]:
     except BadRequestError as error:
         return {"id": request.get("id"), "error": str(error)}
     except Exception as error:  # one log that trips us must not cost the answers to all others
+        import traceback
+
         traceback.print_exc()
         return {"id": request.get("id"), "error": f"internal error: {type(error).__name__}: {error}"}
 
@@ -83,7 +86,10 @@ def _refuse(sentence: str) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="buildloop diagnose", description="Explain why a gate is red, from its log."
+        prog="buildloop diagnose",
+        description="Explain why a gate is red, from its log.",
+        # Asked for the width of the terminal, argparse loads half of the standard library, whatever the command.
+        formatter_class=partial(argparse.HelpFormatter, width=HELP_WIDTH),
     )
     parser.add_argument("log", nargs="?", metavar="LOG", help="the log file, or - for standard input")
     parser.add_argument(

@@ -99,7 +99,10 @@ class Display:
                 if not raw.endswith(b"\n"):
                     return
                 self._offset += len(raw)
-                event = json.loads(raw)
+                try:
+                    event = json.loads(raw)
+                except ValueError:
+                    continue  # torn by a crash before this command; what follows it counts
                 self._line.take(event)
                 if line := finished_line(event):
                     self._keep(line)
@@ -115,6 +118,8 @@ class LiveLine:
 
     def take(self, event: dict[str, Any]) -> None:
         self._facts |= {name: event[name] for name in SHOWN if event.get(name) is not None}
+        if event["type"] == "loop.iteration_complete":
+            self._facts["mode"] = event.get("mode") if not event["test_passed"] else None
         describe = DOING.get(event["type"])
         self.doing = describe(event) if describe else self.doing
 

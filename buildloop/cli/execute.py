@@ -17,13 +17,14 @@ from rich.markup import escape
 
 from buildloop.cli.display import Display
 from buildloop.cli.output import print_json
-from buildloop.cli.prefect_api import start_prefect
+from buildloop.cli.prefect_api import PrefectApi, start_prefect
 from buildloop.errors import BuildloopError
 from buildloop.files import write_atomic
 from buildloop.report.outcome import next_step
 from buildloop.request import BuildRequest
 from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
+from buildloop.text import one_line
 from buildloop.workspace.lock import run_lock
 
 
@@ -40,11 +41,14 @@ def execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: 
         ):
             display.say("starting Prefect")
             starting = start_prefect(Path(request.state_dir), verbose=verbose)
+            if not (run.path / "request.json").exists():
+                run.save("request.json", request)  # from here on it can be resumed
             from flows.build_loop import build_loop
 
-            starting.wait()
+            api = starting.wait()
             display.announce(_headline(request))
-            state = build_loop(request, return_state=True)
+            with _without_heartbeat(api):
+                state = build_loop(request, return_state=True)
         outcome: Any = state.result(raise_on_failure=False)
     except KeyboardInterrupt:
         outcome = _cancelled(run)
@@ -65,10 +69,9 @@ def _headline(request: BuildRequest) -> str:
 
 def _tell(console: Console, result: BuildResult) -> None:
     colour = "green" if result.reason is StopReason.COMPLETE else "red"
-    words = result.reason.replace("_", " ")
-    console.print(
-        f"\n[{colour} bold]{words}[/{colour} bold] after {result.iterations} iterations, {result.seconds:.0f} s"
-    )
+    words, count = result.reason.replace("_", " "), result.iterations
+    spent = f"after {count} iteration{'' if count == 1 else 's'}, {result.seconds:.0f} s"
+    console.print(f"\n[{colour} bold]{words}[/{colour} bold] {spent}")
     console.print(f"  {result.explanation}", markup=False)
     console.print(f"  branch          {result.branch} ({result.commit[:10]})", markup=False)
     console.print(f"  report          buildloop report {result.run_id}", markup=False)
@@ -84,7 +87,7 @@ def _as_result(outcome: Any, run: RunDir) -> BuildResult:  # noqa: ANN401 (whate
         report = run.path / "crash.txt"
         write_atomic(report, "".join(traceback.format_exception(outcome)))
         raise BuildloopError(
-            f"the run crashed ({type(outcome).__name__}: {outcome}); see {report}, "
+            f"the run crashed ({type(outcome).__name__}: {one_line(str(outcome))}); see {report}, "
             f"then continue it with 'buildloop resume {run.run_id}'"
         )
     raise BuildloopError(f"the run ended without a result: {outcome!r}")
@@ -110,6 +113,15 @@ def _cancelled(run: RunDir) -> BuildResult:
     run.save("result.json", result)
     run.events.emit("loop.completed", reason=result.reason, iterations=result.iterations, commits=len(done))
     return result
+
+
+@contextmanager
+def _without_heartbeat(api: PrefectApi) -> Iterator[None]:
+    """Nobody listens for a heartbeat on an embedded server, and stopping it costs a second at the end."""
+    from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+
+    with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None} if api.embedded else {}):
+        yield
 
 
 @contextmanager

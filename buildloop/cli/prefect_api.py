@@ -131,11 +131,19 @@ def _start_unless_running(folder: Path, port: int) -> subprocess.Popen[bytes] | 
                 stderr=log,
                 start_new_session=True,
                 cwd=folder,
+                env=_absolute_python_path(os.environ),
             )
         (folder / "starting.json").write_text(json.dumps({"pid": process.pid}))
         return process
     finally:
         os.close(descriptor)
+
+
+def _absolute_python_path(environment: Mapping[str, str]) -> dict[str, str]:
+    """The server works in its own folder, where a relative search path would lead nowhere."""
+    entries = [entry for entry in environment.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    found = os.pathsep.join(str(Path(entry).absolute()) for entry in entries)
+    return {**environment, "PYTHONPATH": found} if found else dict(environment)
 
 
 def _wait_until_up(folder: Path, process: subprocess.Popen[bytes] | None) -> PrefectApi:

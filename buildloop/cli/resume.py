@@ -16,6 +16,7 @@ from buildloop.rundir import find_run
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.lock import run_lock
 from buildloop.workspace.repository import open_repository
+from buildloop.workspace.worktree import check_branch_free
 
 
 def resume_run(
@@ -36,6 +37,8 @@ def resume_run(
     request = make_request({**stored, **changed})
     open_repository(Path(request.repo))
     agent_for(request)
+    if (workspace := run.workspace()) is not None:
+        check_branch_free(workspace)
     with run_lock(run.path):  # whoever works on it now must not find its request changed
         if changed:
             run.save("request.json", request)

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from buildloop.cli.output import console, print_json
 from buildloop.cli.paths import state_folder
+from buildloop.errors import InputError
 from buildloop.rundir import RunDir, find_run, runs_in
 from buildloop.text import one_line
 
@@ -19,7 +20,7 @@ SHOWN = 20
 def show_status(run_id: str | None, state_dir: Path | None, *, as_json: bool) -> None:
     folder = state_folder(state_dir)
     runs = [find_run(folder, run_id)] if run_id else runs_in(folder)[:SHOWN]
-    facts = [run_facts(run) for run in runs]
+    facts = [run_facts(run) if run_id else _facts_or_damage(run) for run in runs]
     if as_json:
         print_json(facts[0] if run_id else facts)
         return
@@ -36,6 +37,28 @@ def show_status(run_id: str | None, state_dir: Path | None, *, as_json: bool) ->
             *shown, str(fact["failing"]), escape(one_line(fact["goal"], 50)), escape(fact["branch"])
         )
     screen.print(table)
+
+
+def _facts_or_damage(run: RunDir) -> dict[str, Any]:
+    """One run with damaged files must not hide the others."""
+    try:
+        return run_facts(run)
+    except InputError as error:
+        unknown = {
+            "iteration": 0,
+            "max_iterations": 0,
+            "failing": None,
+            "repo": "",
+            "branch": "",
+            "result": None,
+        }
+        return {
+            "run_id": run.run_id,
+            "state": "damaged",
+            "goal": str(error),
+            "run_dir": str(run.path),
+            **unknown,
+        }
 
 
 def run_facts(run: RunDir) -> dict[str, Any]:

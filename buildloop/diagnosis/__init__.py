@@ -1,11 +1,18 @@
-"""Why a gate is red: findings, fingerprints, one detector per failure mode, and the verdict."""
+"""Why a gate is red: findings, fingerprints, one detector per failure mode, and the verdict.
 
-from buildloop.diagnosis.classify import diagnose
-from buildloop.diagnosis.context import detect_context_exhaustion
-from buildloop.diagnosis.dependency import detect_dependency_issue
-from buildloop.diagnosis.flakiness import detect_test_flakiness
-from buildloop.diagnosis.run_dir import classify_build_loop_failure
-from buildloop.diagnosis.stuck import detect_infinite_loop
+The names below are loaded when they are asked for: whoever needs one of them shall not pay for all.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from buildloop.diagnosis.classify import diagnose
+    from buildloop.diagnosis.context import detect_context_exhaustion
+    from buildloop.diagnosis.dependency import detect_dependency_issue
+    from buildloop.diagnosis.flakiness import detect_test_flakiness
+    from buildloop.diagnosis.run_dir import classify_build_loop_failure
+    from buildloop.diagnosis.stuck import detect_infinite_loop
 
 __all__ = [
     "classify_build_loop_failure",
@@ -15,3 +22,17 @@ __all__ = [
     "detect_test_flakiness",
     "diagnose",
 ]
+MODULES = {
+    "classify_build_loop_failure": "run_dir",
+    "detect_context_exhaustion": "context",
+    "detect_dependency_issue": "dependency",
+    "detect_infinite_loop": "stuck",
+    "detect_test_flakiness": "flakiness",
+    "diagnose": "classify",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{MODULES[name]}"), name)

@@ -6,13 +6,14 @@ Parsed facts decide first (which tool spoke, which type it named), words second:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from enum import Enum, auto
 
 from buildloop.diagnosis.kinds import Kind, kind_of_text
-from buildloop.diagnosis.model import Category, ErrorClass, Finding, LogReading
-from buildloop.diagnosis.modules import is_own_module, missing_module
+from buildloop.diagnosis.model import Category, ErrorClass, Finding, LogReading, SignalKind
+from buildloop.diagnosis.ownership import is_own, names_in
+from buildloop.diagnosis.signals import scan
+from buildloop.patterns import Regex
 
 
 class Family(Enum):
@@ -71,15 +72,13 @@ KIND_OF_TYPE: Mapping[str, Kind] = {
     "config": Kind.OTHER,
     "Retry": Kind.ASSERTION,
 }
-ASSERTING = re.compile(
+ASSERTING = Regex(
     r"(?:.*\.)?(?:\w*Assert\w*|assertion|ExpectationNotMet|ComparisonFailure|Comparison\w*Exception"
     r"|ExpectationFailed\w*)$"
 )
 # Types that say no more than that something went wrong.
 NAMELESS = frozenset({"Error", "Exception", "panic", "RuntimeError", "die", "Failed", "task", "goal"})
-# rustc found the module, but not the name in it.
-NO_ITEM = re.compile(r"no `\w+` in `")
-NOT_CALLABLE = re.compile(r"is not a function|not callable|undefined method")
+NOT_CALLABLE = Regex(r"is not a function|not callable|undefined method")
 COMPILING = frozenset(
     {
         Kind.VERSION,
@@ -123,8 +122,8 @@ TEN: Mapping[Kind, ErrorClass] = {
 }
 
 # A line on its own: which tool wrote it.
-MARKS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (tool, re.compile(pattern))
+MARKS: tuple[tuple[str, Regex], ...] = tuple(
+    (tool, Regex(pattern))
     for tool, pattern in (
         ("npm", r"npm (?:ERR!|error)|ERR_PNPM_|.*\bERESOLVE\b|.*peer dep"),
         (
@@ -142,8 +141,8 @@ MARKS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
-TYPED = re.compile(r"\b(?P<type>(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Failure)|panic)\b(?!\.)")
-BARE = re.compile(r"\s*(?:E\s+)?(?:Error|Exception|Failure)\s*:")
+TYPED = Regex(r"\b(?P<type>(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Failure)|panic)\b(?!\.)")
+BARE = Regex(r"\s*(?:E\s+)?(?:Error|Exception|Failure)\s*:")
 
 
 def categorize_error(line: str) -> Category:
@@ -156,8 +155,11 @@ def error_class(line: str) -> ErrorClass:
     return TEN.get(_kind(_as_finding(line)), ErrorClass.UNKNOWN)
 
 
-def category_of(reading: LogReading) -> Category:
-    return _category(reading.findings[0]) if reading.findings else Category.UNKNOWN
+def category_of(reading: LogReading, own: frozenset[str] = frozenset()) -> Category:
+    """`own` are names known to be the project's besides those that the log shows."""
+    if not reading.findings:
+        return Category.UNKNOWN
+    return _category(reading.findings[0], own | reading.own_names)
 
 
 def class_of(reading: LogReading) -> ErrorClass:
@@ -171,11 +173,11 @@ def _as_finding(line: str) -> Finding:
     return Finding(message=line, tool=tool, type=typed["type"] if typed else None, lines=(line,))
 
 
-def _category(finding: Finding) -> Category:
+def _category(finding: Finding, own: frozenset[str] = frozenset()) -> Category:
     kind, family = _kind(finding), _family(finding)
     if family is Family.PACKAGES:
         return _packaging(finding, kind)
-    if kind is Kind.MISSING and _is_own(finding):
+    if kind is Kind.MISSING and _lacks_its_own(finding, own):
         return Category.BUILD if family is Family.COMPILER else Category.RUNTIME
     if kind in SIX:
         return SIX[kind]
@@ -196,12 +198,12 @@ def _packaging(finding: Finding, kind: Kind) -> Category:
     return Category.BUILD if broken_project else Category.DEPENDENCY
 
 
-def _is_own(finding: Finding) -> bool:
-    text = f"{finding.message} {finding.lines[0] if finding.lines else ''}"
-    if any('#include "' in line or NO_ITEM.search(line) for line in finding.lines):
-        return True
-    name = missing_module(text)
-    return name is not None and is_own_module(name, [finding.file] if finding.file else [])
+def _lacks_its_own(finding: Finding, own: frozenset[str]) -> bool:
+    """Whether what is missing is the project's own: then its code is wrong, and nothing is to be installed."""
+    seen = scan(finding.lines or (finding.message,))
+    missing = [signal for signal in seen.signals if signal.kind is SignalKind.MISSING]
+    shown = own | seen.own_names | names_in(finding.file or "")
+    return bool(missing) and is_own(missing[0], shown)
 
 
 def _family(finding: Finding) -> Family:

@@ -51,7 +51,7 @@ def diagnose(
         first.confidence,
         first.lines,
         runner_up=others[0].mode if others else suspected,
-        category=category_of(reading),
+        category=category_of(reading, own),
         error_class=kind,
         preexisting=_preexisting(reading, baseline),
     )
@@ -73,7 +73,9 @@ def _code_error(last: Attempt) -> Evidence:
 
 def _preexisting(reading: LogReading, baseline: LogReading | None) -> tuple[str, ...]:
     """What failed before the agent began, by the name of the test or else the message."""
-    known = {fingerprint(finding) for finding in baseline.findings} if baseline else set()
+    if baseline is None:
+        return ()
+    known = {fingerprint(finding) for finding in baseline.findings}
     return tuple(
         finding.test or finding.message for finding in reading.findings if fingerprint(finding) in known
     )

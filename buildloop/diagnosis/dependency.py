@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 from buildloop.diagnosis.cause import causes
 from buildloop.diagnosis.evidence import Evidence
 from buildloop.diagnosis.model import Attempt, FailureMode, Finding, LogReading, SignalKind
-from buildloop.diagnosis.ownership import is_foreign, is_own
+from buildloop.diagnosis.ownership import is_own
+from buildloop.gate.parsers.frames import is_foreign
 
 INSTALL_FAILED, NOT_INSTALLED, BROKEN = 0.92, 0.85, 0.7
 COMPILERS = frozenset({"rustc", "gcc", "msvc", "javac", "tsc", "go"})

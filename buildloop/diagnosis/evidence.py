@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from buildloop.diagnosis.model import FailureMode
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """Reasons for one failure mode. `confidence` is 0..1; `lines` are read by people."""
 
     mode: FailureMode

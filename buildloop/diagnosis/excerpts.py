@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from buildloop.patterns import Regex
+
 CONTEXT = 3
 MAX_HUNK_LINES = 20
-PLACE = re.compile(
+PLACE = Regex(
     r"File \"(?P<f1>[^\"]+)\", line (?P<l1>\d+)"
     r"|(?P<f2>(?:[A-Za-z]:)?[\w@./\\+-]*[\w-]\.[A-Za-z]\w{0,6})(?::\[?|\()(?P<l2>\d+)"
     r"|(?P<f3>[\w./+-]+\.\w{1,6}) (?:on )?line (?P<l3>\d+)"
 )
-HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(?P<start>\d+)(?:,(?P<count>\d+))? @@")
+HUNK = Regex(r"@@ -\d+(?:,\d+)? \+(?P<start>\d+)(?:,(?P<count>\d+))? @@")
 
 
 class Located(NamedTuple):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from buildloop.diagnosis.model import Diagnosis, FailureMode, LogReading
+from buildloop.text import plain_text
 
 VERDICTS = {
     FailureMode.CODE_ERROR: "the code is wrong",
@@ -23,11 +23,6 @@ NEXT_STEPS = {
 }
 NO_REASON = "the log states no reason; a code error is assumed"
 DEFAULT_REASON = "nothing points to dependencies, flakiness, a loop or the agent's context"
-# Whatever moves the cursor, changes colours or reverses text has no business in an explanation.
-CONTROL = re.compile(
-    r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?"
-    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
 BOLD, DIM, RED, CYAN = "1", "2", "31", "36"
 LABEL_WIDTH = 10
 SHOWN_LINES, SHOWN_TESTS, MAX_WIDTH = 6, 5, 200
@@ -35,7 +30,7 @@ SHOWN_LINES, SHOWN_TESTS, MAX_WIDTH = 6, 5, 200
 
 def printable(text: str) -> str:
     """Text of a log that is safe to print: one line, no control codes, of bounded length."""
-    line = CONTROL.sub("", text.replace("\t", "    ").replace("\n", " "))
+    line = plain_text(text.replace("\t", "    ")).replace("\n", " ")
     return line if len(line) <= MAX_WIDTH else line[: MAX_WIDTH - 1] + "…"
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 
 from buildloop.diagnosis.known_packages import words
 from buildloop.diagnosis.masks import normalise
 from buildloop.diagnosis.model import Finding, LogReading
+from buildloop.patterns import Regex
 
 FINGERPRINT_VERSION = "2"
 PACKAGE_MANAGERS = words(
@@ -17,8 +16,8 @@ PACKAGE_MANAGERS = words(
 )
 TELLING_LINES = 5
 # A summary line cut to the width of the terminal is cut elsewhere in another run.
-CUT_SUMMARY = re.compile(r"^((?:FAILED|ERROR) \S+) - .*(?:\.\.\.|…)$")
-CUT_WORD = re.compile(r"\S*(?:\.\.\.|…)$")
+CUT_SUMMARY = Regex(r"^((?:FAILED|ERROR) \S+) - .*(?:\.\.\.|…)$")
+CUT_WORD = Regex(r"\S*(?:\.\.\.|…)$")
 
 
 @lru_cache(maxsize=4096)  # a history is judged after every attempt, from its beginning
@@ -63,5 +62,7 @@ def _statements(excerpt: str) -> frozenset[str]:
 
 
 def _digest(parts: Iterable[str]) -> str:
+    import hashlib  # noqa: PLC0415 (OpenSSL takes its time to load, and one log alone needs no identity)
+
     joined = "\0".join(parts).encode("utf-8", "surrogatepass")
     return f"{FINGERPRINT_VERSION}:{hashlib.sha256(joined).hexdigest()[:16]}"

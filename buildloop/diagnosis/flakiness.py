@@ -72,8 +72,8 @@ def _shown_in_log(reading: LogReading) -> Evidence | None:
 
 def _known_flaky(history: Sequence[Attempt]) -> Evidence | None:
     """Every test that fails now has already changed its outcome on unchanged code in this history."""
-    now = failing_tests(history[-1])
     unsteady = _unsteady_tests(history[:-1])
+    now = failing_tests(history[-1]) if unsteady else frozenset[str]()
     if not now or not now <= unsteady:
         return None
     line = f"{', '.join(sorted(now)[:3])} passed and failed on the same code earlier in this run"
@@ -85,8 +85,10 @@ def _comes_and_goes(history: Sequence[Attempt]) -> Evidence | None:
     if any(attempt.tree or attempt.changed is not None or attempt.diff for attempt in history):
         return None
     turns = sum(one.passed != other.passed for one, other in pairwise(history))
+    if turns < ALTERNATIONS:
+        return None
     failures = {signature(attempt) for attempt in history if not attempt.passed}
-    if turns < ALTERNATIONS or len(failures) > 1 or not next(iter(failures)):
+    if len(failures) > 1 or not next(iter(failures)):
         return None
     line = f"the same failure came and went: the outcome turned {turns} times in {len(history)} attempts"
     return Evidence(FailureMode.TEST_FLAKINESS, KNOWN_FLAKY, (line, *_named(history[-1])))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import cache
+
+from buildloop.patterns import Regex
 
 
 class Kind(StrEnum):
@@ -148,10 +151,15 @@ WORDS: dict[Kind, tuple[str, ...]] = {
         r"illegalargument|cannot invoke",
     ),
 }
-PATTERNS = {kind: re.compile("|".join(words), re.IGNORECASE) for kind, words in WORDS.items()}
+
+
+@cache
+def _pattern(kind: Kind) -> Regex:
+    """Compiled when first asked for: start-up must not pay for kinds that no log mentions."""
+    return Regex("|".join(WORDS[kind]), re.IGNORECASE)
 
 
 def kind_of_text(text: str, among: frozenset[Kind] | None = None) -> Kind | None:
     """The first kind whose words are in `text`; `among` restricts the question."""
     shown = text[:2000]
-    return next((k for k, p in PATTERNS.items() if (among is None or k in among) and p.search(shown)), None)
+    return next((k for k in WORDS if (among is None or k in among) and _pattern(k).search(shown)), None)

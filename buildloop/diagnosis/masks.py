@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable
 
 from buildloop.diagnosis.known_packages import words
+from buildloop.patterns import Regex
+from buildloop.text import ESCAPES
 
 Replacement = str | Callable[[re.Match[str]], str]
 MAX_ROUNDS = 8
-# Whatever differs from run to run holds a digit or a path.
-VOLATILE = re.compile(r"[\d/\\\x1b]")
-Mask = tuple[re.Pattern[str], Replacement]
+# Whatever differs from run to run holds a digit or is a path or an address, which may be all letters.
+VOLATILE = Regex(r"[\d/\\@\x1b]")
+Mask = tuple[Regex, Replacement]
 
 # First components of absolute paths. Anything else that starts with a slash may be a route of the project.
 FILE_ROOTS = words(
@@ -22,8 +24,8 @@ FILE_ROOTS = words(
 TEMPORARY = frozenset({"tmp", "temp", "Temp", "T", "TEMP", "TMP"})
 # These names say nothing without their folder.
 ANONYMOUS_FILES = frozenset({"index.js", "index.ts", "index.tsx", "mod.rs", "__init__.py"})
-CHECKOUT_SUFFIX = re.compile(r"[-_.](?:wt|worktree|checkout|clone|copy)[-_]?[0-9a-z]{0,12}$")
-NUMBERED = re.compile(r"[0-9A-Za-z]*\d[0-9A-Za-z]*")
+CHECKOUT_SUFFIX = Regex(r"[-_.](?:wt|worktree|checkout|clone|copy)[-_]?[0-9a-z]{0,12}$")
+NUMBERED = Regex(r"[0-9A-Za-z]*\d[0-9A-Za-z]*")
 MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 DURATION_UNITS = (
     "(?:nanoseconds?|microseconds?|milliseconds?|seconds?|secs?|minutes?|mins?|hours?|ns|[µu]s|ms|s|m|h)"
@@ -42,15 +44,18 @@ def _shorten_path(found: re.Match[str]) -> str:
 
 
 def _mask(pattern: str, replacement: Replacement, flags: int = 0) -> Mask:
-    return re.compile(pattern, flags), replacement
+    return Regex(pattern, flags), replacement
 
 
+UUID = _mask(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b", "<id>")
+ADDRESS = _mask(r"\b0x[0-9a-fA-F]+\b", "<addr>")
+HASH = _mask(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,128}\b", "<id>")
 # Order matters: the most specific goes first, because each mask eats digits that a later one would misread.
 # No replacement is matched by a mask, so masking masked text changes nothing.
 # No repetition is ambiguous: a line of a megabyte takes linear time.
 MASKS: tuple[Mask, ...] = (
     # decoration of terminals and runners
-    _mask(r"\x1b\[[0-9;?]*[ -/]*[@-~]", ""),
+    (ESCAPES, ""),
     _mask(r"\s+", " "),
     _mask(r"\[ ?\d{1,3}%\]", " "),
     _mask(r"\[gw\d+\]|\bgw\d+\b", " "),
@@ -58,8 +63,8 @@ MASKS: tuple[Mask, ...] = (
     _mask(r"^( *(?:not )?ok) \d+\b", r"\1"),
     _mask(r"^ *\d+/\d+ (Test) +#\d+\b", r"\1"),
     # identities
-    _mask(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b", "<id>"),
-    _mask(r"\b0x[0-9a-fA-F]+\b", "<addr>"),
+    UUID,
+    ADDRESS,
     _mask(r"(?<=[\w$\])])@[0-9a-f]{5,16}\b", "@<addr>"),
     # dates and times
     _mask(
@@ -106,7 +111,7 @@ MASKS: tuple[Mask, ...] = (
     ),
     _mask(rf"(?<![\w.])\d+(?:\.\d+)? ?{DURATION_UNITS}\b", "<duration>"),
     # hashes and generated numbers, never the two sides of a comparison
-    _mask(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,128}\b", "<id>"),
+    HASH,
     _mask(r"\b(?=[A-F]*\d)(?=\d*[A-F])[0-9A-F]{8,128}\b", "<id>"),
     _mask(r"(?<![=<>!.\w] )(?<![\w.=<>])\d{8,40}(?![\w.]| [=<>!])", "<id>"),
     _mask(r"\s+", " "),

@@ -7,38 +7,35 @@ from collections.abc import Callable, Collection
 
 from buildloop.diagnosis import known_packages as known
 from buildloop.diagnosis.model import Signal
+from buildloop.gate.parsers.frames import is_foreign
+from buildloop.patterns import Regex
 
-# Folders that hold other people's code, whatever project they lie in.
-FOREIGN = re.compile(
-    r"site-packages|dist-packages|node_modules|\.pyenv|/usr/(?:local/)?(?:lib|share|include)"
-    r"|\.cargo/registry|rustlib|/gems/|pkg/mod|\.m2/"
-    r"|\.gradle/|node:internal|/vendor/|\.rustup|\.nvm|hostedtoolcache|miniconda|\.venv/|/perl5?/"
-    r"|internal/modules"
-)
 SOURCE = (
     "py|pyi|[cm]?jsx?|[cm]?tsx?|vue|svelte|go|rs|rb|java|kts?|scala|groovy|cs|fs|swift|dart|php|p[lm]|t|lua"
     "|hs|exs?|[ch](?:pp|c|xx|h)?|sh|bats|r|R|jl"
 )
-PATH = re.compile(
-    rf"(?P<root>(?:[A-Za-z]:)?[/\\])?(?P<inner>[\w.@+-]+(?:[/\\][\w.@+-]+)*)\.(?:{SOURCE})\b(?!\.\w)"
+# Looked for only from its beginning: from every character on, long lines would take quadratic time.
+PATH = Regex(
+    r"(?<![\w.@+-])(?:(?P<root>(?:[A-Za-z]:)?[/\\])|(?<![\w.@+-][/\\]))"
+    rf"(?P<inner>[\w.@+-]+(?:[/\\][\w.@+-]+)*)\.(?:{SOURCE})\b(?!\.\w)"
 )
-JVM_SOURCE = re.compile(r"src/\w+/(?:java|kotlin|scala|groovy)/(?P<package>\w+/\w+)")
+JVM_SOURCE = Regex(r"src/\w+/(?:java|kotlin|scala|groovy)/(?P<package>\w+/\w+)")
 DECLARED = (
-    re.compile(r"^(?:ok|FAIL|---|\?)\s+(?P<name>[\w.-]+/[\w./-]+)(?:\s|$)"),
-    re.compile(r"^# (?P<name>[\w.-]+\.[a-z]+/[\w./-]+)(?: \[.*\])?$"),
-    re.compile(r"^\s*Compiling (?P<name>[\w-]+) v\S+ \(/"),
-    re.compile(r"^error: could not compile `(?P<name>[\w-]+)`"),
-    re.compile(r"^rootdir: \S*/(?P<name>[\w.-]+)"),
-    re.compile(r"^\[INFO\] -+< (?P<name>[\w.]+):"),
-    re.compile(r"^(?:\[\w+\] )?Running (?P<name>\w+\.\w+)\.[\w.]+$"),
-    re.compile(r"^> (?P<name>@?[\w./-]+)@\d\S* "),
+    Regex(r"^(?:ok|FAIL|---|\?)\s+(?P<name>[\w.-]+/[\w./-]+)(?:\s|$)"),
+    Regex(r"^# (?P<name>[\w.-]+\.[a-z]+/[\w./-]+)(?: \[.*\])?$"),
+    Regex(r"^\s*Compiling (?P<name>[\w-]+) v\S+ \(/"),
+    Regex(r"^error: could not compile `(?P<name>[\w-]+)`"),
+    Regex(r"^rootdir: \S*/(?P<name>[\w.-]+)"),
+    Regex(r"^\[INFO\] -+< (?P<name>[\w.]+):"),
+    Regex(r"^(?:\[\w+\] )?Running (?P<name>\w+\.\w+)\.[\w.]+$"),
+    Regex(r"^> (?P<name>@?[\w./-]+)@\d\S* "),
 )
-NODE_PATH = re.compile(r"[./~#]|@/|file:|src/|<rootDir>|virtual:|[A-Za-z]:[/\\]")
+NODE_PATH = Regex(r"[./~#]|@/|file:|src/|<rootDir>|virtual:|[A-Za-z]:[/\\]")
 SCRIPTS = (".sh", ".bash", ".py", ".pl", ".rb", ".js", ".ts")
 # Words joined by underscores are functions of a script, except those of the well-known assertion library.
-SHELL_FUNCTION = re.compile(r"(?!assert_|refute_)[a-z]{3,}(?:_[a-z]{3,})+")
+SHELL_FUNCTION = Regex(r"(?!assert_|refute_)[a-z]{3,}(?:_[a-z]{3,})+")
 DEEP_ENOUGH = 3
-MAX_LINE = 1_000  # frames are short, and looking for paths in longer ones takes its time
+MAX_LINE = 1_000  # frames are short
 
 
 def names_in(line: str) -> frozenset[str]:
@@ -49,9 +46,9 @@ def names_in(line: str) -> frozenset[str]:
         for pattern in DECLARED
         if (found := pattern.match(line))
     }
-    if FOREIGN.search(line):
-        return frozenset(names)
     for found in PATH.finditer(line):
+        if is_foreign(found.group()):
+            continue
         parts = re.split(r"[/\\]", found.group("inner"))
         names.update(
             part
@@ -61,10 +58,6 @@ def names_in(line: str) -> frozenset[str]:
     if found := JVM_SOURCE.search(line):
         names.add(found.group("package").replace("/", "."))
     return frozenset(names)
-
-
-def is_foreign(path: str) -> bool:
-    return FOREIGN.search(path) is not None
 
 
 def is_own(signal: Signal, own: Collection[str]) -> bool:

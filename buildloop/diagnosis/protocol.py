@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from buildloop.diagnosis.actionability import score_error_line
 from buildloop.diagnosis.classify import diagnose
 from buildloop.diagnosis.fingerprint import fingerprint_reading, same_failure
 from buildloop.diagnosis.model import Attempt, Diagnosis, LogReading
 from buildloop.diagnosis.observe import observe_log, observe_text
+from buildloop.diagnosis.rubric import score_error_line
 
 Json = dict[str, Any]
 T = TypeVar("T")

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
 from buildloop.diagnosis.known_packages import words
+from buildloop.patterns import Regex
 
-FILE_HEADER = re.compile(r"(?P<side>\+\+\+|---) (?:[ab]/)?(?P<path>[^\t\n]+)")
+FILE_HEADER = Regex(r"(?P<side>\+\+\+|---) (?:[ab]/)?(?P<path>[^\t\n]+)")
 # Changes without lines: of content that is not text, of names and of permissions.
-UNSEEN = re.compile(r"^(?:Binary files |GIT binary patch|rename (?:from|to) |new mode )", re.M)
+UNSEEN = Regex(r"^(?:Binary files |GIT binary patch|rename (?:from|to) |new mode )", re.M)
 PROSE_SUFFIXES = frozenset({".md", ".markdown", ".rst", ".adoc", ".org"})
 PROSE_NAMES = words(
     "README LICENSE LICENCE COPYING NOTICE AUTHORS CONTRIBUTORS CHANGELOG CHANGES HISTORY NEWS TODO "
@@ -28,7 +29,7 @@ COMMENT_STARTS: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (
     (words(".lua .sql .hs"), ("--",)),
 )
 # Comments that tools obey, and comments that are run as tests.
-OBEYED = re.compile(
+OBEYED = Regex(
     r"^#!|^//[/!]|noqa|type:|pragma|eslint|@ts-|nolint|go:|\+build|pylint|rubocop|istanbul|c8 |coding[:=]"
     r"|>>>|mypy:|ruff:"
 )

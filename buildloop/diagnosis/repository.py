@@ -9,6 +9,7 @@ from pathlib import Path
 
 from buildloop.diagnosis.known_packages import words
 from buildloop.diagnosis.ownership import SOURCE
+from buildloop.patterns import Regex
 
 # Folders whose children are imported by their own name, and folders that hold whole projects.
 IMPORT_ROOTS = words("src lib app python source test tests spec t")
@@ -16,13 +17,13 @@ WORKSPACES = words("packages libs apps crates services modules projects")
 JVM_ROOTS = ("src/main/java", "src/main/kotlin", "src/main/scala", "src/test/java", "src/test/kotlin")
 NOT_OURS = words("node_modules target dist build __pycache__ vendor venv env site-packages")
 DECLARED = {
-    "go.mod": re.compile(r"^module\s+(\S+)", re.M),
-    "package.json": re.compile(r'^\s*"name"\s*:\s*"([^"]+)"', re.M),
-    "Cargo.toml": re.compile(r'^name\s*=\s*"([^"]+)"', re.M),
-    "pyproject.toml": re.compile(r'^name\s*=\s*"([^"]+)"', re.M),
-    "composer.json": re.compile(r'"([A-Z]\w*)\\\\'),
+    "go.mod": Regex(r"^module\s+(\S+)", re.M),
+    "package.json": Regex(r'^\s*"name"\s*:\s*"([^"]+)"', re.M),
+    "Cargo.toml": Regex(r'^name\s*=\s*"([^"]+)"', re.M),
+    "pyproject.toml": Regex(r'^name\s*=\s*"([^"]+)"', re.M),
+    "composer.json": Regex(r'"([A-Z]\w*)\\\\'),
 }
-SOURCE_FILE = re.compile(rf"\.(?:{SOURCE})$")
+SOURCE_FILE = Regex(rf"\.(?:{SOURCE})$")
 MAX_ENTRIES = 2_000
 
 

@@ -13,12 +13,13 @@ from buildloop.diagnosis.classify import diagnose
 from buildloop.diagnosis.model import Attempt, Diagnosis, FailureMode, LogReading
 from buildloop.diagnosis.signals import scan, with_scan
 from buildloop.files import write_json
+from buildloop.patterns import Regex
 
 ERROR_SUMMARY, PROGRESS, FAILURE_MODE = "error-summary.json", "progress.md", "failure-mode.json"
-ARCHIVE = re.compile(r"restart-(\d+)$")
+ARCHIVE = Regex(r"restart-(\d+)$")
 # Fields count only in the status section: the goal above it is somebody's prose.
-STATUS_SECTION = re.compile(r"^#+\s*Status\s*$(?P<body>.*?)(?=^#|\Z)", re.M | re.S)
-FIELD = re.compile(r"^[-*\s]*\**(?P<name>Status|Tests passing)\**:\**\s*(?P<value>[\w-]+)", re.M)
+STATUS_SECTION = Regex(r"^#+\s*Status\s*$(?P<body>.*?)(?=^#|\Z)", re.M | re.S)
+FIELD = Regex(r"^[-*\s]*\**(?P<name>Status|Tests passing)\**:\**\s*(?P<value>[\w-]+)", re.M)
 
 
 def classify_build_loop_failure(run_dir: Path) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
+from typing import NamedTuple
 
 from buildloop.diagnosis.model import LogReading, Signal, SignalKind
 from buildloop.diagnosis.ownership import names_in
@@ -14,10 +13,11 @@ from buildloop.diagnosis.signs import agents, jvm, native, node, python, scripti
 from buildloop.diagnosis.signs.agent_events import read_event
 from buildloop.diagnosis.signs.lines import plain, statements
 from buildloop.diagnosis.signs.outcomes import Outcomes
-from buildloop.diagnosis.signs.sign import Sign, indexed
+from buildloop.diagnosis.signs.sign import Sign
+from buildloop.patterns import Regex
 
-Rows = Sequence[tuple[tuple[str, ...], Sign]]
 FAMILIES = (agents, python, node, native, jvm, scripting, system)
+SIGNS: tuple[Sign, ...] = tuple(sign for family in FAMILIES for sign in family.SIGNS)
 PORT_TAKEN = (
     "EADDRINUSE",
     "ddress already in use",
@@ -25,37 +25,37 @@ PORT_TAKEN = (
     "WinError 10048",
     "port is already allocated",
 )
-STARTS_PROCESS = re.compile(
+STARTS_PROCESS = Regex(
     r"subprocess|_execute_child|Popen|popen|os\.exec|in `spawn'|in [`'](?:Kernel#)?(?:`|system|exec"
     r"|spawn)'|Open3"
 )
-QUOTED = re.compile(r"\bassert\b|\bexpect(?:ed|\()|[Rr]eceived|toEqual|toThrow|toMatch")
+QUOTED = Regex(r"\bassert\b|\bexpect(?:ed|\()|[Rr]eceived|toEqual|toThrow|toMatch")
 # What a compiler prints under its error tells whose the missing thing is: `"own.h"` or `<theirs.h>`,
 # nothing of that name in a module that exists, or no such crate at all.
-DETAILS: dict[str, tuple[tuple[re.Pattern[str], bool], ...]] = {
+DETAILS: dict[str, tuple[tuple[Regex, bool], ...]] = {
     "c": (
-        (re.compile(r'#\s*(?:include|import)\s*"'), True),
-        (re.compile(r"#\s*(?:include|import)\s*<"), False),
+        (Regex(r'#\s*(?:include|import)\s*"'), True),
+        (Regex(r"#\s*(?:include|import)\s*<"), False),
     ),
-    "node": ((re.compile(r"^- .*node_modules/"), False), (re.compile(r"^- /"), True)),
+    "node": ((Regex(r"^- .*node_modules/"), False), (Regex(r"^- /"), True)),
     "rust": (
-        (re.compile(r"\^ (?:no `[^`]+` in|could not find `[^`]+` in `)"), True),
-        (re.compile(r"unlinked crate|undeclared crate|missing crate|cargo add|extern crate"), False),
+        (Regex(r"\^ (?:no `[^`]+` in|could not find `[^`]+` in `)"), True),
+        (Regex(r"unlinked crate|undeclared crate|missing crate|cargo add|extern crate"), False),
     ),
 }
 # The package manager got past its complaints; the agent compacted its context and finished.
-FINISHED = re.compile(
+FINISHED = Regex(
     r"(?!.*\"is_error\": ?true)(?!.*\"status\": ?\"error\").*\"type\": ?\"(?:turn\.completed|result)\""
 )
-OVERCOME: dict[str, re.Pattern[str]] = {
+OVERCOME: dict[str, Regex] = {
     "agent": FINISHED,
     "provider": FINISHED,
-    "python": re.compile(r"\s*Successfully installed |Requirement already satisfied: |Resolved \d+ packages"),
-    "node": re.compile(r"(?:added|up to date|audited|changed) .*\bpackages?\b|✨ +Done in |Done in \d"),
-    "system": re.compile(r"[WE]: Some index files failed to download|Setting up \S+ \("),
-    "ruby": re.compile(r"Bundle complete!"),
-    "php": re.compile(r"Generating (?:optimized )?autoload files"),
-    "rust": re.compile(r"\s*Finished (?:`\w+` profile|dev|test|release) "),
+    "python": Regex(r"\s*Successfully installed |Requirement already satisfied: |Resolved \d+ packages"),
+    "node": Regex(r"(?:added|up to date|audited|changed) .*\bpackages?\b|✨ +Done in |Done in \d"),
+    "system": Regex(r"[WE]: Some index files failed to download|Setting up \S+ \("),
+    "ruby": Regex(r"Bundle complete!"),
+    "php": Regex(r"Generating (?:optimized )?autoload files"),
+    "rust": Regex(r"\s*Finished (?:`\w+` profile|dev|test|release) "),
 }
 CAN_BE_OVERCOME = frozenset({SignalKind.INSTALL, SignalKind.CONTEXT_OVERFLOW})
 DETAIL_WITHIN = 8
@@ -66,17 +66,13 @@ MAX_SIGNALS = 200
 NEAR_THE_END = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     signals: tuple[Signal, ...] = ()
     own_names: frozenset[str] = frozenset()
 
 
 def scan(lines: Sequence[str]) -> Scan:
-    """One look at the whole text tells which few of the many signs can occur in it at all."""
-    text = "\n".join(lines)
-    rows = [row for row in _index() if any(literal in text for literal in row[0])]
-    scanner = Scanner(rows)
+    scanner = Scanner("\n".join(lines))
     for line in lines:
         scanner.feed(plain(line))
     return scanner.result()
@@ -87,10 +83,10 @@ def with_scan(reading: LogReading, seen: Scan) -> LogReading:
 
 
 class Scanner:
-    """Fed with plain lines, one by one."""
+    """Fed with plain lines, one by one; a look at the whole text tells which few of the many signs it needs."""
 
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
+    def __init__(self, text: str) -> None:
+        self._signs = [sign for sign in SIGNS if sign.pattern.may_match(text)]
         self._count = 0
         self._last_result = 0
         self._found: dict[Signal, int] = {}
@@ -101,7 +97,7 @@ class Scanner:
         self._around: deque[str] = deque(maxlen=FRAMES_KEPT)
         self._own: set[str] = set()
         self._subjects: deque[str] = deque(maxlen=SUBJECTS_KEPT)
-        self._outcomes = Outcomes()
+        self._outcomes = Outcomes(text)
 
     def feed(self, line: str) -> None:
         self._count += 1
@@ -114,7 +110,7 @@ class Scanner:
         if self._open:
             self._open = _with_detail(self._open, line)
         self._forget_overcome(line)
-        if signal := read_line(line, self._rows):
+        if signal := read_line(line, self._signs):
             self._close()
             self._note(signal)
         elif self._count >= self._details_until:
@@ -163,23 +159,18 @@ class Scanner:
         self._open = None
 
 
-def read_line(line: str, rows: Rows) -> Signal | None:
+def read_line(line: str, signs: Sequence[Sign]) -> Signal | None:
     """What this line alone proves."""
     if line.lstrip()[:1] in ("{", "[") and (signal := read_event(line)):
         return signal
     if any(words in line for words in PORT_TAKEN) and not QUOTED.search(line):
         return Signal(SignalKind.PORT_TAKEN, line.strip())
-    signs = [sign for literals, sign in rows if any(literal in line for literal in literals)]
-    for statement in statements(line) if signs else ():
-        for sign in signs:
+    possible = [sign for sign in signs if sign.pattern.may_match(line)]
+    for statement in statements(line) if possible else ():
+        for sign in possible:
             if signal := sign.read(statement, line.strip()):
                 return signal
     return None
-
-
-@cache
-def _index() -> Rows:
-    return indexed(sign for family in FAMILIES for sign in family.SIGNS)
 
 
 def _is_overcome(signal: Signal, past: Collection[str]) -> bool:

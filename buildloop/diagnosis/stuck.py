@@ -12,7 +12,7 @@ from buildloop.diagnosis.model import Attempt, FailureMode, SignalKind
 REPEATS = 3
 # Other messages of the same test are attempts that learn; only many without one test fewer are a loop.
 SAME_TESTS_REPEATS = 5
-LONGEST_CYCLE = 4
+SHORTEST_CYCLE, LONGEST_CYCLE = 2, 4
 SAME_FAILURE, CIRCLE, SAME_TESTS, SAID_BY_AGENT = 0.9, 0.85, 0.65, 0.9
 STUCK_STATUSES = frozenset({"stuck", "diverging", "loop_detected"})
 
@@ -40,8 +40,10 @@ def _said_by_agent(last: Attempt) -> Evidence | None:
 def _repeats(failures: Sequence[Attempt]) -> Evidence | None:
     """The same failures in each of the last attempts."""
     recent = failures[-REPEATS:]
+    if len(recent) < REPEATS:
+        return None
     signatures = [signature(attempt) for attempt in recent]
-    if len(recent) < REPEATS or not signatures[0] or len(set(signatures)) > 1:
+    if not signatures[0] or len(set(signatures)) > 1:
         return None
     times = len(_equal_tail([signature(attempt) for attempt in failures]))
     changed = (
@@ -67,12 +69,14 @@ def _unchanged(before: Attempt, after: Attempt) -> bool:
 
 def _circles(failures: Sequence[Attempt]) -> Evidence | None:
     """A-B-A-B, or a longer cycle walked twice, of failures or of trees."""
+    if len(failures) < 2 * SHORTEST_CYCLE:
+        return None
     for name, states in (
         ("failures return", [signature(attempt) for attempt in failures]),
         ("code returns to trees that failed before", [attempt.tree or "" for attempt in failures]),
         ("same edits return", [attempt.diff for attempt in failures]),
     ):
-        for period in range(2, LONGEST_CYCLE + 1):
+        for period in range(SHORTEST_CYCLE, LONGEST_CYCLE + 1):
             if _cycle(states, period):
                 line = f"the {name}: a cycle of {period}, walked twice in the last {2 * period} attempts"
                 return Evidence(FailureMode.INFINITE_LOOP, CIRCLE, (line,))
@@ -87,9 +91,11 @@ def _cycle(states: Sequence[Hashable], period: int) -> bool:
 def _same_tests(failures: Sequence[Attempt]) -> Evidence | None:
     """Not one test fewer for long, and nothing new to learn from their errors."""
     recent = failures[-SAME_TESTS_REPEATS:]
+    if len(recent) < SAME_TESTS_REPEATS:
+        return None
     tests = {failing_tests(attempt) for attempt in recent}
     types = {tuple(sorted({f.type or "" for f in attempt.reading.findings})) for attempt in recent}
-    if len(recent) < SAME_TESTS_REPEATS or len(tests) > 1 or len(types) > 1 or not next(iter(tests)):
+    if len(tests) > 1 or len(types) > 1 or not next(iter(tests)):
         return None
     line = f"the same tests failed {len(recent)} times in a row with the same kind of error"
     return Evidence(FailureMode.INFINITE_LOOP, SAME_TESTS, (line,))

@@ -6,53 +6,49 @@ import json
 import re
 from collections.abc import Callable, Sequence
 
+from buildloop.patterns import Regex
+from buildloop.text import ESCAPES
+
 MAX_LINE = 4000
 GO_EVENT = '"Action":"output"'
 
-# Escape sequences: CSI (colours, cursor), OSC and APC (titles, links, Buildkite stamps), two-byte ones.
-ANSI = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|_[^\x07\x1b]*(?:\x07|\x1b\\)?|[()#][0-9A-Z]"
-    r"|[@-Z^=>78])"
-)
 # What is left of colours when a log was copied from a page that dropped the escape character.
-RESIDUE = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3}){0,4})?[mK]")
+RESIDUE = Regex(r"\[(?:\d{1,3}(?:;\d{1,3}){0,4})?[mK]")
 RESIDUE_SEEN = 5
 RESIDUE_SAMPLE = 200_000
-CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]")
+CONTROL = Regex(r"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]")
 STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z"
 
 # Written by the CI system for itself.
-MARKERS = re.compile(r"(?:travis_(?:fold|time):|section_(?:start|end):\d)[^ ]*")
+MARKERS = Regex(r"(?:travis_(?:fold|time):|section_(?:start|end):\d)[^ ]*")
 
 # A wrapper's prefix, and the share of lines that must carry it before it counts as one: a full timestamp is
 # unmistakable, `web | ` or `12:00:00 ` may also be what the program itself prints.
-PREFIXES: tuple[tuple[re.Pattern[str], float], ...] = (
-    (re.compile(rf"[^\t]{{1,200}}\t[^\t]{{1,200}}\t(?=\ufeff?{STAMP})"), 0.0),
-    (re.compile(rf"\ufeff?{STAMP}(?: (?:\d\d[OE][+ ]?)?|$)"), 0.0),
-    (re.compile(rf"\[{STAMP}\] ?"), 0.0),
-    (re.compile(r"\[\d\d:\d\d:\d\d\][EWFi]?\s?:\s+(?:\[[^\]]{1,80}\]\s)?"), 0.0),
-    (re.compile(r"\[\d\d:\d\d:\d\d\](?: |$)"), 0.0),
-    (re.compile(r"#\d{1,4} \d{1,5}\.\d{1,3} "), 0.0),
-    (re.compile(r"##\[(?:error|group|endgroup|command|section|debug|warning)\]"), 0.0),
-    (re.compile(r"#\d{1,4} (?=ERROR|CACHED|DONE)"), 0.0),
-    (re.compile(r"@[\w.-]{1,60}/[\w.-]{1,60}: "), 0.3),
-    (re.compile(r"\d\d:\d\d:\d\d(?:\.\d{3})?  ?(?!\d)"), 0.7),
-    (re.compile(r"[a-zA-Z][\w.-]{0,60}\s{0,30}\| ?"), 0.7),
-    (re.compile(r"\[\d{1,2}\] "), 0.7),
+PREFIXES: tuple[tuple[Regex, float], ...] = (
+    (Regex(rf"[^\t]{{1,200}}\t[^\t]{{1,200}}\t(?=\ufeff?{STAMP})"), 0.0),
+    (Regex(rf"\ufeff?{STAMP}(?: (?:\d\d[OE][+ ]?)?|$)"), 0.0),
+    (Regex(rf"\[{STAMP}\] ?"), 0.0),
+    (Regex(r"\[\d\d:\d\d:\d\d\][EWFi]?\s?:\s+(?:\[[^\]]{1,80}\]\s)?"), 0.0),
+    (Regex(r"\[\d\d:\d\d:\d\d\](?: |$)"), 0.0),
+    (Regex(r"#\d{1,4} \d{1,5}\.\d{1,3} "), 0.0),
+    (Regex(r"##\[(?:error|group|endgroup|command|section|debug|warning)\]"), 0.0),
+    (Regex(r"#\d{1,4} (?=ERROR|CACHED|DONE)"), 0.0),
+    (Regex(r"@[\w.-]{1,60}/[\w.-]{1,60}: "), 0.3),
+    (Regex(r"\d\d:\d\d:\d\d(?:\.\d{3})?  ?(?!\d)"), 0.7),
+    (Regex(r"[a-zA-Z][\w.-]{0,60}\s{0,30}\| ?"), 0.7),
+    (Regex(r"\[\d{1,2}\] "), 0.7),
     (
-        re.compile(
-            r"@?[\w./-]{1,80}:(?:[\w-]+:)?(?:build|test|lint|check|type-?check|dev|compile|e2e|unit): "
-        ),
+        Regex(r"@?[\w./-]{1,80}:(?:[\w-]+:)?(?:build|test|lint|check|type-?check|dev|compile|e2e|unit): "),
         0.3,
     ),
-    (re.compile(r"[@\w./-]{1,80} [\w:-]{1,40}: "), 0.7),
+    (Regex(r"[@\w./-]{1,80} [\w:-]{1,40}: "), 0.7),
 )
 
 
 def clean_lines(text: str) -> list[str]:
     """The visible lines: no escape codes, wrapper prefixes or trailing blanks, none longer than MAX_LINE."""
     if "\x1b" in text:
-        text = ANSI.sub("", text)
+        text = ESCAPES.sub("", text)
     elif len(RESIDUE.findall(text[:RESIDUE_SAMPLE])) >= RESIDUE_SEEN:
         text = RESIDUE.sub("", text)
     if "\r" in text:

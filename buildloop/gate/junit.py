@@ -17,13 +17,14 @@ from buildloop.gate.parsers.frames import Frame, innermost, tidy
 from buildloop.gate.parsers.jvm_stack import read_trace
 from buildloop.gate.parsers.report import tally, unique
 from buildloop.gate.select import choose_lines
+from buildloop.patterns import Regex
 
 MAX_TEXT = 20_000
-PLACES: tuple[re.Pattern[str], ...] = (
-    re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)'),
-    re.compile(r"(?P<file>(?:file://)?[\w@./\\+-]*[\w-]\.[A-Za-z]\w{0,6}):(?:line )?(?P<line>\d+)"),
+PLACES: tuple[Regex, ...] = (
+    Regex(r'File "(?P<file>[^"]+)", line (?P<line>\d+)'),
+    Regex(r"(?P<file>(?:file://)?[\w@./\\+-]*[\w-]\.[A-Za-z]\w{0,6}):(?:line )?(?P<line>\d+)"),
 )
-TELLING = re.compile(
+TELLING = Regex(
     r"\s*(?:E  |AssertionError|\w+(?:Error|Exception)\b|Expected|Received|expected|Actual|actual|got|want)"
 )
 
@@ -106,6 +107,7 @@ def merge(text: LogReading, junit: LogReading | None) -> LogReading:
     """The report knows the tests; the log knows the rest, and often the better place."""
     if junit is None:
         return text
+    junit = _with_node_ids(junit, text.failing)
     findings = _detailed(junit.findings, text.findings) + tuple(f for f in text.findings if f.test is None)
     if not junit.findings:
         findings = text.findings
@@ -117,6 +119,23 @@ def merge(text: LogReading, junit: LogReading | None) -> LogReading:
         error_lines=text.error_lines or choose_lines(findings),
         tools=unique([*text.tools, *junit.tools]),
     )
+
+
+def _with_node_ids(junit: LogReading, told: Iterable[str]) -> LogReading:
+    """pytest's report joins file, class and test with dots; its log has the id that can be run again."""
+    known = {_dotted(test): test for test in told}
+    findings = tuple(
+        replace(finding, test=known.get(finding.test or "", finding.test)) for finding in junit.findings
+    )
+    return replace(
+        junit, findings=findings, failing=unique([known.get(test, test) for test in junit.failing])
+    )
+
+
+def _dotted(node_id: str) -> str:
+    path, bracket, parameters = node_id.partition("[")
+    file, *inner = path.split("::")
+    return ".".join([file.removesuffix(".py").replace("/", "."), *inner]) + bracket + parameters
 
 
 def _detailed(reported: tuple[Finding, ...], told: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -6,31 +6,28 @@ it compares. A template is exact, so nothing is merged that a person would tell 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from buildloop.diagnosis.masks import ADDRESS, HASH, UUID, Mask
 from buildloop.diagnosis.model import LogReading
 from buildloop.gate.clean import clean_lines
 from buildloop.gate.skim import skim
+from buildloop.patterns import Regex
 
 MAX_TEMPLATES = 200_000
 
-# Order matters: what holds digits goes before the bare number.
-MASKS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("<id>", re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE)),
-    ("<addr>", re.compile(r"\b0x[0-9a-fA-F]+\b")),
-    ("<hash>", re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,64}\b")),
-    ("<path>", re.compile(r"(?:/(?:tmp|var|private|home|Users|runner|builds)/)[\w./+-]*")),
-    ("<n>", re.compile(r"\d+(?:[.,:]\d+)*")),
-)
+# A fingerprint keeps names of files and numbers that matter; whoever says the same thing again may use others.
+PATH = Regex(r"/(?:tmp|var|private|home|Users|runner|builds)/[\w./+-]*"), "<path>"
+NUMBER = Regex(r"\d+(?:[.,:]\d+)*"), "<n>"
+MASKS: tuple[Mask, ...] = (UUID, ADDRESS, PATH, HASH, NUMBER)
 
 
 def template(line: str) -> str:
     """What stays the same when a program says the same thing again."""
-    for name, mask in MASKS:
-        line = mask.sub(name, line)
+    for pattern, replacement in MASKS:
+        line = pattern.sub(replacement, line)
     return " ".join(line.split())
 
 

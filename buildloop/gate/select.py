@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from buildloop.diagnosis.model import Finding
+from buildloop.patterns import Regex
 
 MAX_ERROR_LINES = 20
 FIRST_SHARE = 6  # lines of the root cause before anything else
 OTHER_SHARE = 2  # lines of each further finding before the rest of the first
 
 # Said by every failing run, or by a passing test: never worth a place.
-BOILERPLATE = re.compile(
+BOILERPLATE = Regex(
     r"\s*(?:(?:\d+ passed,? )?0 (?:failed|failures|errors)\b[^1-9]*$"
     r"|(?:PASSED|PASS|ok \d+)\b"
     r"|\S+ PASSED(?:\s+\[.*)?$"

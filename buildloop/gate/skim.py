@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import BinaryIO
 
 CHUNK = 1 << 20
@@ -53,13 +52,13 @@ TROUBLE: tuple[bytes, ...] = (
 OVERLAP = max(map(len, TROUBLE)) - 1
 
 
-@dataclass(slots=True)
 class _Kept:
     """The windows around the lines with one word: the first few, and the last few."""
 
-    first: list[tuple[int, int]] = field(default_factory=list)
-    last: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=LAST_KEPT))
-    known: set[bytes] = field(default_factory=set)
+    def __init__(self) -> None:
+        self.first: list[tuple[int, int]] = []
+        self.last: deque[tuple[int, int]] = deque(maxlen=LAST_KEPT)
+        self.known: set[bytes] = set()
 
     def is_news(self, line: bytes) -> bool:
         template = line.translate(None, DIGITS)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from buildloop.files import write_atomic
 from buildloop.models import Checkpoint, WorkspaceInfo
 from buildloop.workspace.bytecode import drop_bytecode
+from buildloop.workspace.droppings import excluding, note_droppings
 from buildloop.workspace.git import git_or_none, identity, run_git
+from buildloop.workspace.link import reconnect
 
 SUBJECTS_SHOWN = 20
 
@@ -39,6 +41,7 @@ def make_checkpoint(
     after a crash it finds its commit and returns the same checkpoint.
     """
     root = Path(workspace.root)
+    reconnect(workspace)
     head = run_git(root, "rev-parse", "HEAD")
     if head != parent and run_git(root, "log", "-1", "--format=%B", head).strip().endswith(
         f"\n{step.trailers}"
@@ -72,16 +75,11 @@ def go_back(workspace: WorkspaceInfo, step: Step, head: str, target: str) -> str
 
 
 def settle_after_gate(workspace: WorkspaceInfo, exclude: Path) -> None:
-    """Undo what a gate did to tracked files, and keep its droppings out of every later commit."""
+    """Undo what a gate did to tracked files, and keep its droppings out of later commits."""
     root = Path(workspace.root)
+    reconnect(workspace)
     run_git(root, "reset", "--quiet", "--hard")
-    listed = run_git(
-        root, *_excluding(root, exclude), "ls-files", "-z", "--others", "--exclude-standard", "--directory"
-    )
-    droppings = [name for name in listed.split("\0") if name]
-    if droppings:
-        known = exclude.read_text(encoding="utf-8", errors="surrogateescape") if exclude.exists() else ""
-        write_atomic(exclude, known + "".join(f"{_as_pattern(name)}\n" for name in droppings))
+    note_droppings(root, exclude)
 
 
 def diff_text(workspace: WorkspaceInfo, older: str, newer: str, limit: int = 20_000) -> str:
@@ -89,26 +87,24 @@ def diff_text(workspace: WorkspaceInfo, older: str, newer: str, limit: int = 20_
 
 
 def _write_tree(root: Path, exclude: Path) -> str:
-    run_git(root, *_excluding(root, exclude), "add", "-A")
+    _flatten(root, exclude)
+    run_git(root, *excluding(root, exclude), "add", "-A")
     return run_git(root, "write-tree")
 
 
-def _excluding(root: Path, exclude: Path) -> tuple[str, ...]:
-    """Git reads one file of personal excludes: ours has to carry the user's along."""
-    if not exclude.exists():
-        users = git_or_none(root, "config", "--type=path", "core.excludesFile")
-        text = (
-            Path(users).read_text(encoding="utf-8", errors="surrogateescape")
-            if users and Path(users).is_file()
-            else ""
-        )
-        write_atomic(exclude, text + "\n")
-    return ("-c", f"core.excludesFile={exclude}")
+def _flatten(root: Path, exclude: Path) -> None:
+    """New repositories inside the workspace become plain files: git would keep a link to them, not their content."""
+    for folder in (root / name for name in _untracked(root, exclude) if name.endswith("/")):
+        for inner in folder.rglob(".git"):
+            shutil.rmtree(inner) if inner.is_dir() else inner.unlink()
 
 
-def _as_pattern(name: str) -> str:
-    escaped = "".join(f"\\{char}" if char in "\\*?[!# " else char for char in name)
-    return f"/{escaped}"
+def _untracked(root: Path, exclude: Path) -> list[str]:
+    """New files; a folder with nothing but new files is named itself, with a slash at its end."""
+    listed = run_git(
+        root, *excluding(root, exclude), "ls-files", "-z", "--others", "--exclude-standard", "--directory"
+    )
+    return [name for name in listed.split("\0") if name]
 
 
 def _own_subjects(root: Path, parent: str, head: str) -> str:

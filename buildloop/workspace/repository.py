@@ -9,6 +9,7 @@ from pathlib import Path
 
 from git.exc import GitCommandError
 
+from buildloop.config import CONFIG_FILE
 from buildloop.errors import InputError
 from buildloop.request import BuildRequest, DirtyPolicy
 from buildloop.workspace.git import git_or_none, identity, require_git, run_git
@@ -78,7 +79,9 @@ def check_new_branch(root: Path, branch: str) -> None:
         raise InputError(f"branch {branch} exists already; choose another with --branch, or delete it")
 
 
-def _refuse(repository: Repository, changes: list[str]) -> None:
+def _refuse(repository: Repository, uncommitted_files: list[str]) -> None:
+    """Settings do not count: they are read from the checkout, so that `init` and then `run` just works."""
+    changes = [name for name in uncommitted_files if Path(name).name != CONFIG_FILE]
     if not changes:
         return
     shown = ", ".join(changes[:SHOWN_CHANGES]) + (", …" if len(changes) > SHOWN_CHANGES else "")

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from git.exc import GitCommandError
 
+from buildloop.errors import InputError
 from buildloop.models import WorkspaceInfo
 from buildloop.request import BuildRequest
 from buildloop.workspace.bytecode import drop_bytecode
 from buildloop.workspace.git import git_or_none, run_git
+from buildloop.workspace.link import reconnect
 from buildloop.workspace.repository import Repository, check_new_branch, open_repository, start_commit
 
 
@@ -33,17 +35,31 @@ def prepare_worktree(request: BuildRequest) -> WorkspaceInfo:
 def reopen(workspace: WorkspaceInfo, commit: str) -> None:
     """Make sure the worktree is there, on its branch, and exactly at `commit`."""
     root = Path(workspace.root)
-    if not (root / ".git").exists():
+    check_branch_free(workspace)
+    if not reconnect(workspace):
         shutil.rmtree(root, ignore_errors=True)
         run_git(Path(workspace.repo), "worktree", "prune")
         run_git(Path(workspace.repo), "worktree", "add", "--quiet", "--force", "--detach", str(root), commit)
     put_back(workspace, commit)
 
 
+def check_branch_free(workspace: WorkspaceInfo) -> None:
+    """A stopped run's branch may be checked out by the user; it must not be moved under them."""
+    listed = run_git(Path(workspace.repo), "worktree", "list", "--porcelain", "-z").split("\0")
+    place = ""
+    for line in listed:
+        place = line.removeprefix("worktree ") if line.startswith("worktree ") else place
+        if line == f"branch refs/heads/{workspace.branch}" and Path(place) != Path(workspace.root).resolve():
+            raise InputError(
+                f"branch {workspace.branch} is checked out in {place}; "
+                "switch to another branch there, then resume the run"
+            )
+
+
 def put_back(workspace: WorkspaceInfo, commit: str) -> None:
     """Set the run's worktree and branch to `commit`; ignored files (installed packages) stay."""
     root = Path(workspace.root)
-    _drop_stale_index_lock(root)
+    reconnect(workspace)
     changed = run_git(root, "diff", "--name-only", "-z", "--no-renames", commit).split("\0")
     run_git(root, "symbolic-ref", "HEAD", f"refs/heads/{workspace.branch}")
     run_git(root, "reset", "--quiet", "--hard", commit)
@@ -76,9 +92,3 @@ def _info(request: BuildRequest, repository: Repository, branch: str, start: str
         repo=str(repository.root),
         repo_id=repository.repo_id,
     )
-
-
-def _drop_stale_index_lock(root: Path) -> None:
-    """A killed git leaves its lock. Nobody else may work here (the run is locked), so it is stale."""
-    own_git_dir = Path(run_git(root, "rev-parse", "--absolute-git-dir"))
-    (own_git_dir / "index.lock").unlink(missing_ok=True)

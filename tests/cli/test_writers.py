@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 
@@ -91,3 +92,16 @@ def test_a_full_disk_stops_cleanly_with_the_previous_state_intact(prefect_server
     assert resumed.returncode == 0, resumed.stderr
     assert json.loads(resumed.stdout)["iterations"] == 1
     assert not (small_disk / "hog").exists()
+
+
+def test_ctrl_c_before_the_flow_has_begun_leaves_a_run_that_can_be_resumed(prefect_server, repo, tmp_path):
+    state = tmp_path / "state"
+    common = ("--repo", str(repo), "--state-dir", str(state))
+    begun = start(prefect_server, "run", "goal", *common, "--test", "test -e x", "--agent-command", "touch x")
+    eventually(lambda: list(state.glob("runs/*/request.json")))
+    begun.send_signal(signal.SIGINT)
+    told, _ = begun.communicate(timeout=120)
+    assert begun.returncode == 130, told
+    assert "Traceback" not in told
+    (listed,) = json.loads(run_buildloop("status", "--json", "--state-dir", str(state)).stdout)
+    assert listed["state"] == "cancelled"

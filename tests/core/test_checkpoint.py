@@ -148,7 +148,6 @@ def test_the_users_own_excludes_still_hold(check, root, tmp_path, monkeypatch):
     assert check().files == ("calc.py",)
 
 
-@pytest.mark.xfail(strict=True, reason="a name the gate once dropped is excluded for the rest of the run")
 def test_a_file_the_agent_writes_under_the_name_of_a_dropping_is_kept(check, root, workspace, tmp_path):
     """The gate wrote a snapshot that was missing; the agent then makes the right one. Its work must not vanish."""
     write_files(root, {"snapshots/page.txt": "made by the gate"})

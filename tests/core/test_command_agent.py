@@ -14,6 +14,9 @@ from buildloop.errors import InputError
 from buildloop.models import AgentOutcome, Usage
 from tests.support.calls import agent_call
 
+# These wait for real processes to end or to be ended.
+pytestmark = pytest.mark.slow
+
 
 def run_python(folder, code: str, prompt: str = "the prompt", **changes: object):
     command = shlex.join([sys.executable, "-I", "-S", "-c", code])

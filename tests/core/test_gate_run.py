@@ -11,6 +11,9 @@ from buildloop.gate.run import GateSetup, run_gate
 from buildloop.models import GateReport, Verdict
 from buildloop.redact import MASK, redactor
 
+# These wait for real processes to end or to be ended.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def gate(tmp_path):

@@ -15,6 +15,9 @@ from buildloop.process import MARK, ProcessResult, run_process, sweep
 from buildloop.redact import redactor
 from tests.support.waiting import alive, content, eventually
 
+# These wait for real processes to end or to be ended.
+pytestmark = pytest.mark.slow
+
 PYTHON = sys.executable
 
 
@@ -151,7 +154,7 @@ def test_everything_dies_when_buildloop_itself_is_killed(tmp_path):
     pids = [int(eventually(lambda name=name: content(tmp_path / name))) for name in ("pid", "pid2")]
     parent.kill()
     parent.wait()
-    eventually(lambda: not any(alive(pid) for pid in pids))
+    assert eventually(lambda: not any(alive(pid) for pid in pids))
 
 
 def test_sweep_kills_what_carries_the_mark_and_nothing_else(tmp_path):

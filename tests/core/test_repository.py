@@ -85,3 +85,12 @@ def test_looking_does_not_refresh_the_users_index(repo):
     before = (repo / ".git" / "index").read_bytes()
     assert uncommitted(repo) == []
     assert (repo / ".git" / "index").read_bytes() == before
+
+
+def test_settings_that_are_not_committed_yet_are_no_reason_to_refuse(repo):
+    """`buildloop init` and then `buildloop run` is the newcomer's way; the file is read from the checkout anyway."""
+    write_files(repo, {"buildloop.toml": "max_iterations = 3\n"})
+    assert start_commit(open_repository(repo), DirtyPolicy.REFUSE, "r1") == git(repo, "rev-parse", "HEAD")
+    write_files(repo, {"other.toml": "x"})
+    with pytest.raises(InputError, match=r"\(other\.toml\)"):
+        start_commit(open_repository(repo), DirtyPolicy.REFUSE, "r1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -95,8 +96,6 @@ def test_put_back_drops_compiled_code_of_what_it_changes(prepared):
 
 def test_reopen_makes_a_lost_worktree_again(repo, prepared):
     """On another machine, or after somebody cleaned up, the commit is all that is needed."""
-    import shutil
-
     shutil.rmtree(prepared.root)
     reopen(prepared, prepared.start_commit)
     assert git(Path(prepared.root), "symbolic-ref", "HEAD") == "refs/heads/buildloop/r1"
@@ -123,3 +122,13 @@ def test_the_users_hooks_are_not_run(repo, request_for, tmp_path):
     put_back(made, made.start_commit)
     release(made, keep=False)
     assert not (tmp_path / "hook-ran").exists()
+
+
+def test_a_branch_the_user_has_checked_out_is_not_moved_under_them(repo, prepared):
+    """A stopped run's branch is free to look at; resuming meanwhile is refused and leaves that checkout as it is."""
+    release(prepared, keep=True)
+    git(repo, "checkout", "-q", "buildloop/r1")
+    before = checkout_state(repo)
+    with pytest.raises(InputError, match="is checked out in"):
+        reopen(prepared, prepared.start_commit)
+    assert checkout_state(repo) == before

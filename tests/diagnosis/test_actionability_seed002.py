@@ -14,11 +14,11 @@ from buildloop.diagnosis import actionability
 from buildloop.diagnosis.actionability import (
     enhance_error_line,
     enhance_error_summary,
-    score_error_line,
     score_error_summary,
 )
 from buildloop.diagnosis.categories import categorize_error
 from buildloop.diagnosis.model import Category
+from buildloop.diagnosis.rubric import score_error_line
 
 VAGUE = ["FAIL something broke", "Error: test failed"]
 CLEAR = "TypeError: Cannot read property 'x' of undefined at src/app.ts:42"

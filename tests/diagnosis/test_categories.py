@@ -14,7 +14,6 @@ from buildloop.diagnosis.categories import (
 )
 from buildloop.diagnosis.kinds import WORDS, Kind
 from buildloop.diagnosis.model import Category, ErrorClass, Finding, LogReading
-from buildloop.diagnosis.modules import is_own_module, missing_module
 from buildloop.gate.read import read_text
 
 
@@ -121,18 +120,24 @@ def test_no_line_raises_and_every_table_is_complete():
 
 
 @pytest.mark.parametrize(
-    ("text", "name", "own"),
+    ("text", "own"),
     [
-        ("No module named 'requests'", "requests", False),
-        ("No module named 'shop.testing'", "shop.testing", True),
-        ("Cannot find module './utlis'", "./utlis", True),
-        ("Cannot find module '@prisma/client' from 'src/db.js'", "@prisma/client", False),
-        ("unresolved import `crate::foo`", "crate::foo", True),
-        ("unresolved import `serde`", "serde", False),
-        ("cannot load such file -- /srv/lib/rates", "/srv/lib/rates", True),
-        ("No module named 'helpers'", "helpers", True),
+        ("No module named 'requests'", False),
+        ("No module named 'shop.testing'", True),
+        ("Cannot find module './utlis'", True),
+        ("Cannot find module '@prisma/client' from 'src/db.js'", False),
+        ("error[E0432]: unresolved import `crate::foo`", True),
+        ("error[E0432]: unresolved import `serde`", False),
+        ("cannot load such file -- /srv/lib/rates", True),
+        ("No module named 'helpers'", True),
     ],
 )
-def test_whose_module_is_missing(text: str, name: str, own: bool):
-    assert missing_module(text) == name
-    assert is_own_module(name, ["shop/cart.py"]) is own
+def test_only_what_is_not_the_projects_own_is_a_dependency(text: str, own: bool):
+    reading = LogReading(findings=(Finding(text, file="shop/cart.py", lines=(text,)),))
+    assert (category_of(reading) is not Category.DEPENDENCY) is own
+
+
+def test_what_the_caller_knows_to_be_the_projects_own_is_no_dependency():
+    reading = LogReading(findings=(Finding("No module named 'till'"),))
+    assert category_of(reading) is Category.DEPENDENCY
+    assert category_of(reading, frozenset({"till"})) is not Category.DEPENDENCY

@@ -92,3 +92,14 @@ def test_merge_takes_tests_from_the_report_and_the_rest_from_the_log():
 def test_merge_without_a_report_is_the_log():
     log = LogReading(error_lines=("x",))
     assert merge(log, None) is log
+
+
+def test_a_pytest_report_without_files_takes_the_ids_that_can_be_run_from_the_log():
+    """pytest's default family of reports joins file, class and test with dots."""
+    bare = PYTEST.replace(b' file="tests/test_cart.py" line="9"', b"").replace(
+        b'"test_total"', b'"test_total[a::b]"'
+    )
+    told = Finding("assert 2 == 6", "pytest", "tests/test_cart.py::TestCart::test_total[a::b]", line=12)
+    merged = merge(LogReading(findings=(told,), failing=(told.test or "",)), read_junit_bytes(bare))
+    assert merged.failing == ("tests/test_cart.py::TestCart::test_total[a::b]",)
+    assert merged.findings == (told,)

@@ -15,7 +15,10 @@ from buildloop.diagnosis.model import LogReading
 from buildloop.gate.read import read_log
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "dev"
-pytestmark = pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is not beside the repository")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is not beside the repository"),
+]
 
 
 @pytest.fixture(scope="module")

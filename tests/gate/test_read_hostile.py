@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import sys
 from subprocess import run
-from time import process_time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from buildloop.gate.clean import MAX_LINE
 from buildloop.gate.parsers import PARSERS
 from buildloop.gate.read import read_log, read_text
+from tests.support.growth import FACTOR, grows_linearly
 
 
-@settings(max_examples=150, deadline=None)
 @given(data=st.binary(max_size=3000), exit_code=st.sampled_from([None, 0, 1, 137]))
 def test_arbitrary_bytes_never_raise(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, exit_code: int | None
@@ -32,7 +31,6 @@ FRAGMENTS = [trigger for entry in PARSERS for trigger in entry.triggers] + [
 ]
 
 
-@settings(max_examples=200, deadline=None)
 @given(parts=st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=8), max_size=60))
 def test_the_words_of_all_tools_in_any_order_never_raise(parts: list[str]):
     reading = read_text("".join(parts), 1)
@@ -59,32 +57,27 @@ UNITS = [
 OPENINGS = ["", "error: ", "    at ", "[ERROR] ", "E   ", "FAILED "]
 
 
+def _read(text: str) -> None:
+    read_text(text, 1)
+
+
 @pytest.mark.parametrize("unit", UNITS)
-def test_time_grows_no_faster_than_the_input(unit: str):
-    """Four times the input may take four times as long; double that, for a busy machine, and no more."""
-    small, large = (_seconds(_hostile(unit, count)) for count in (2, 8))
-    assert large <= 8 * small + 0.1
+def test_time_grows_no_faster_than_a_line(unit: str):
+    assert grows_linearly(
+        _read,
+        lambda size: "\n".join((opening + unit * size)[:size] for opening in OPENINGS),
+        MAX_LINE // FACTOR,
+    )
 
 
-def test_one_line_of_a_megabyte_costs_no_more_than_the_part_that_is_read():
-    for unit in UNITS:
-        assert (
-            _seconds("error: " + unit * (1_000_000 // len(unit)))
-            < 20 * _seconds("error: " + unit * 5000) + 0.5
-        )
+def test_time_grows_no_faster_than_the_number_of_lines():
+    lines = [opening + unit * 10 for opening in OPENINGS for unit in UNITS]
+    assert grows_linearly(_read, lambda times: "\n".join(lines * times), 4)
 
 
-def _hostile(unit: str, count: int) -> str:
-    return "\n".join((opening + unit * MAX_LINE)[:MAX_LINE] for opening in OPENINGS for _ in range(count))
-
-
-def _seconds(text: str) -> float:
-    def once() -> float:
-        started = process_time()
-        read_text(text, 1)
-        return process_time() - started
-
-    return min(once() for _ in range(2))
+@pytest.mark.parametrize("unit", ["a/", "\x1b["])
+def test_one_line_of_a_megabyte_costs_no_more_than_the_part_that_is_read(unit: str):
+    assert grows_linearly(_read, lambda size: ("error: " + unit * size)[:size], 125_000)
 
 
 def test_importing_the_reader_brings_no_heavy_package():

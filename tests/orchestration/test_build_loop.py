@@ -186,3 +186,25 @@ def test_forced_failure_mode_is_used_and_said(play):
     assert run.iterations()[1].diagnosis.forced
     types = [event["type"] for event in read_events(run.path / "events.jsonl")]
     assert "loop.failure_mode_forced" in types
+
+
+def counting_gate(count, condition):
+    """Green when the condition holds; `$n` is how often the gate was run."""
+    failure = "echo 'FAIL: test_x (m.T.test_x)'; exit 1"
+    return f"echo run >> {count}; n=$(wc -l < {count}); {condition} || {{ {failure}; }}"
+
+
+def test_green_by_a_lucky_rerun_is_not_complete_without_proof(play, tmp_path):
+    """Red, then green on the same tree, but the diagnosis is forced: the last word is still a fresh full run."""
+    gate = counting_gate(tmp_path / "runs", "test $n -eq 4")
+    result, run = play({"do": [wrong(1)]}, test=(gate,), failure_mode="code_error", max_iterations=1)
+    assert result.reason is not StopReason.COMPLETE
+    assert not run.iterations()[1].gate.passed
+
+
+def test_every_proof_is_a_run_of_its_own(play, tmp_path):
+    """A proof that failed once is not remembered as the answer to the next one on the same tree."""
+    gate = counting_gate(tmp_path / "runs", "test -e fix.txt && test $n -ne 3")
+    result, run = play({"do": [{"write": "fix.txt", "text": "x"}]}, test=(gate,), max_iterations=1)
+    assert [report.passed for report in run.iterations()[1].reports].count(False) == 1
+    assert result.reason is StopReason.COMPLETE

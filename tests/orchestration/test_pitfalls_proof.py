@@ -16,7 +16,6 @@ PYTHON = shlex.quote(sys.executable)
 FULL = {"context_tokens": 150_000, "cost_usd": 1.5}
 
 
-@pytest.mark.xfail(strict=True, reason="test integrity is a later step")
 def test_pitfall_10_an_agent_that_rewrites_the_tests_does_not_complete(play, tmp_path):
     files = {"run_tests.sh": "test -e feature.txt\n"}
     place = make_repo(tmp_path / "tampered", files)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 
 from buildloop.diagnosis.model import SignalKind
-from buildloop.diagnosis.signs.sign import Sign
+from buildloop.diagnosis.signs.sign import signs
+from buildloop.patterns import Regex
 
 # Sentences of the providers; each must follow one of the error formats in `CHANNEL`.
 OVERFLOW = (
@@ -79,18 +80,14 @@ REPEATING = (
 )
 
 
-def _signs(kind: SignalKind, speaker: str, *patterns: str) -> tuple[Sign, ...]:
-    return tuple(Sign(pattern, kind, speaker) for pattern in patterns)
-
-
 SIGNS = (
-    *_signs(SignalKind.CONTEXT_OVERFLOW, "agent", *SAID_BY_CLI),
-    *_signs(SignalKind.CONTEXT_OVERFLOW, "provider", *SAID_BY_PROVIDER),
-    *_signs(
+    *signs(SignalKind.CONTEXT_OVERFLOW, "agent", *SAID_BY_CLI),
+    *signs(SignalKind.CONTEXT_OVERFLOW, "provider", *SAID_BY_PROVIDER),
+    *signs(
         SignalKind.CONTEXT_OVERFLOW, "provider", rf"{'|'.join(CHANNEL)}.{{0,400}}?(?i:{'|'.join(OVERFLOW)})"
     ),
-    *_signs(SignalKind.AGENT_LOOP, "agent", *REPEATING),
+    *signs(SignalKind.AGENT_LOOP, "agent", *REPEATING),
 )
 # JSON events: the sentence is in a field, so it need not start the line.
-OVERFLOW_SENTENCE = re.compile("|".join(OVERFLOW), re.I)
-REPEATING_SENTENCE = re.compile("|".join(REPEATING), re.I)
+OVERFLOW_SENTENCE = Regex("|".join(OVERFLOW), re.I)
+REPEATING_SENTENCE = Regex("|".join(REPEATING), re.I)

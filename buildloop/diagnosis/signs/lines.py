@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
+from buildloop.patterns import Regex
+from buildloop.text import ESCAPES
 
-ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[()][0-9A-Za-z]|[=>78cDEHM])")
 # GitHub Actions, GitLab and docker put a time before every line; `gh run view --log` also job and step.
-CI_PREFIX = re.compile(
+CI_PREFIX = Regex(
     r"^\ufeff?(?:[^\t\n]{1,80}\t[^\t\n]{1,80}\t\ufeff?)?\[?\d{4}-\d\d-\d\d[T "
     r"]\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\]?\s(?:\d\d[OE][ +]?)?"
 )
-WORKFLOW_COMMAND = re.compile(r"^(?:##\[error\]|::error[^:]*::)")
+WORKFLOW_COMMAND = Regex(r"^(?:##\[error\]|::error[^:]*::)")
 # What stands before a statement without being part of it: margins of reporters, levels, where it was said.
-LEAD = re.compile(
+LEAD = Regex(
     r"\s+|E\s{2,}|[#>$│┃║╎|×✗✘✖╰╭─┌└├●•!⨯❌⎯■✕↳→ℹ⚠✦]+\s*|\*\*\* |\d+\)\s|\[(?:ERROR|error|FATAL|fatal"
     r"|E)\]:?\s*"
     r"|\d+ error(?: |$)(?=\S+ )|(?:error|Error|ERROR|fatal|FATAL|Fatal|fatal error|Caused by|cause|Reason"
@@ -31,7 +31,7 @@ MAX_LEADS = 8
 
 def plain(line: str) -> str:
     """The line without colours, carriage returns and the prefixes of CI systems."""
-    line = ANSI.sub("", line) if "\x1b" in line else line
+    line = ESCAPES.sub("", line) if "\x1b" in line else line
     line = line.rstrip("\r\n")
     if "\r" in line:
         line = line.rsplit("\r", 1)[-1]

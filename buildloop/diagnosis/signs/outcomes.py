@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable
 
 from buildloop.diagnosis.signs import reruns
+from buildloop.patterns import Regex, possible
 
 # Two runs of one or two tests may be two packages that happen to be as small; many are the same run again.
 MANY_RUNS, MANY_TESTS = 3, 4
-HINT = re.compile(
+HINT = Regex(
     r"PASS|FAIL|[Pp]assed|[Ff]ailed|\bok\b|OK|failure|[✓✔√✘✗ℹ]|fail \d|[Tt]ests|RERUN|[Ff]lak|FLAKY|RETRY"
     r"|exit|Exit|rc="
     r"|Running |Doc-tests|platform |commands|^[+$>#\[]|^\W*(?i:test )?(?i:run|attempt|try|iteration|round"
@@ -22,7 +23,11 @@ Outcome = dict[str, str]
 class Outcomes:
     """Fed line by line. Remembers, for every test and every run, the first line of each outcome."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
+        self._flaky_signs = possible(reruns.STATED_FLAKY, text)
+        self._scopes = possible(reruns.SCOPES, text)
+        self._test_outcomes = possible(reruns.TEST_OUTCOMES, text)
+        self._run_summaries = possible(reruns.RUN_SUMMARIES, text)
         self._scope = ""
         self._total = 0
         self._segment = 0
@@ -31,13 +36,13 @@ class Outcomes:
         self._go: list[tuple[str, str, str]] = []
         self._retried: dict[str, str] = {}
         self._segments: dict[int, str] = {}
-        self._runs: dict[tuple[int, int, str], list[tuple[str, str]]] = {}
+        self._runs: dict[tuple[Regex, int, str], list[tuple[str, str]]] = {}
 
     def feed(self, line: str) -> bool:
         """Whether the line reports the outcome of a test or a run."""
         if not HINT.search(line):
             return False
-        if any(pattern.match(line) for pattern in reruns.STATED_FLAKY):
+        if any(pattern.match(line) for pattern in self._flaky_signs):
             self._stated.append(line)
         self._feed_scope(line)
         self._feed_retry(line)
@@ -50,12 +55,12 @@ class Outcomes:
         return tuple(dict.fromkeys([*self._stated, *mixed, *self._mixed_segments(), *self._mixed_runs()]))
 
     def _feed_scope(self, line: str) -> None:
-        for pattern in reruns.SCOPES:
+        for pattern in self._scopes:
             if found := pattern.match(line):
                 self._scope = found.group("scope")
 
     def _feed_test(self, line: str) -> bool:
-        for pattern in reruns.TEST_OUTCOMES:
+        for pattern in self._test_outcomes:
             if found := pattern.match(line):
                 test = reruns.REPETITION.sub("", found.group("test"))
                 self._note(self._scope, test, _outcome(found), line)
@@ -89,9 +94,9 @@ class Outcomes:
             self._end_segment("pass" if int(found.group("code")) == 0 else "fail")
         elif found := reruns.TOTAL_BEFORE.match(line):
             self._total = int(found.group("total"))
-        for runner, pattern in enumerate(reruns.RUN_SUMMARIES):
+        for pattern in self._run_summaries:
             if found := pattern.match(line):
-                key = (runner, _total(line) or self._total, self._scope)
+                key = (pattern, _total(line) or self._total, self._scope)
                 self._runs.setdefault(key, []).append((_outcome(found), line))
                 self._end_segment(_outcome(found))
                 return True

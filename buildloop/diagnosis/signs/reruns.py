@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 
-
-def _table(*patterns: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern) for pattern in patterns)
-
+from buildloop.patterns import Regex, regexes
 
 # The runner itself says that a retry passed.
-STATED_FLAKY = _table(
+STATED_FLAKY = regexes(
     r"\s*[1-9]\d* flaky$",  # playwright
     r"\s*FLAKY \d+/\d+ \[",  # nextest
     r".*\d passed \([1-9]\d* flaky\b",  # nextest
@@ -22,7 +19,7 @@ STATED_FLAKY = _table(
     r".*\bPASS\b.*\(re-run [1-9]\d*\)",  # gotestsum
 )
 # One line per test and outcome, under a name that is unique within its scope.
-TEST_OUTCOMES = _table(
+TEST_OUTCOMES = regexes(
     r"(?P<test>\S+::\S.*?) (?:(?P<pass>PASSED|XPASS)|(?P<fail>FAILED|ERROR"
     r"|RERUN))(?: +\[ *\d+%\])?$",  # pytest -v
     r"(?:\[gw\d+\] )(?:\[ *\d+%\] )?(?:(?P<pass>PASSED)|(?P<fail>FAILED|ERROR"
@@ -43,15 +40,15 @@ TEST_OUTCOMES = _table(
     r"\s*\[ +(?:(?P<pass>OK)|(?P<fail>FAILED)) +\] (?P<test>\w\S*\.\S+)(?:,.*)? \(\d+ ms\)$",  # googletest
 )
 # Go names the package only after its tests.
-GO_TEST = re.compile(r"\s*--- (?:(?P<pass>PASS)|(?P<fail>FAIL)): (?P<test>\S+) \(")
-GO_PACKAGE = re.compile(r"(?:(?P<pass>ok)|(?P<fail>FAIL))\s+(?P<test>\S+)\s+[\d.]+s$")
+GO_TEST = Regex(r"\s*--- (?:(?P<pass>PASS)|(?P<fail>FAIL)): (?P<test>\S+) \(")
+GO_PACKAGE = Regex(r"(?:(?P<pass>ok)|(?P<fail>FAIL))\s+(?P<test>\S+)\s+[\d.]+s$")
 # pytest-repeat numbers the repetitions of one test.
-REPETITION = re.compile(r"\[\d+-\d+\]$")
+REPETITION = Regex(r"\[\d+-\d+\]$")
 # jest and cypress print the failed tries under the test's name, and a tick when a later one passed.
-RETRIED = re.compile(r"\s*(?:LOGGING RETRY ERRORS +|\(Attempt \d+ of \d+\) )(?P<test>.+?)\s*$")
-TICKED = re.compile(r"\s*[✓√✔] (?P<test>.+?)(?: \([\d.]+ ?m?s\))?\s*$")
+RETRIED = Regex(r"\s*(?:LOGGING RETRY ERRORS +|\(Attempt \d+ of \d+\) )(?P<test>.+?)\s*$")
+TICKED = Regex(r"\s*[✓√✔] (?P<test>.+?)(?: \([\d.]+ ?m?s\))?\s*$")
 # What makes the same test name another test: another package, file, binary, interpreter, task or command.
-SCOPES = _table(
+SCOPES = regexes(
     r"\s*Running (?:unittests )?(?P<scope>\S+) \(",
     r"\s*(?P<scope>Doc-tests \S+)",
     r"(?:PASS|FAIL) (?P<scope>\S+\.\w+)",
@@ -68,15 +65,15 @@ SCOPES = _table(
     r"(?P<scope>\[INFO\] Building \S+ .*)",
 )
 # A line that only counts runs: `=== run 3`, `attempt 2 of 5`.
-SEPARATOR = re.compile(
+SEPARATOR = Regex(
     r"\W*(?:test )?(?:run|attempt|try|iteration|round|retry|repeat|repetition)\s*#?:?\s*\d+\b(?:\s*(?:of"
     r"|/)\s*\d+)?"
     r"\W*(?:\([\w ,.-]{0,40}\))?\W*$",
     re.I,
 )
-EXIT = re.compile(r"\W*(?:exit(?:ed)?(?: with)?(?: (?:code|status))?|rc|status)[ :=]+(?P<code>\d+)\W*$", re.I)
+EXIT = Regex(r"\W*(?:exit(?:ed)?(?: with)?(?: (?:code|status))?|rc|status)[ :=]+(?P<code>\d+)\W*$", re.I)
 # How each runner sums up a run.
-RUN_SUMMARIES = _table(
+RUN_SUMMARIES = regexes(
     r"=*\s*(?:(?P<fail>\d+ (?:failed|errors?)\b.*)|(?P<pass>\d+ passed\b(?!.*(?:failed"
     r"|error)).*)) in [\d.]+s\b.*$",  # pytest
     r"(?:(?P<pass>OK)|(?P<fail>FAILED))(?: \((?:failures|errors|skipped|expected).*\))?$",  # unittest
@@ -94,9 +91,9 @@ RUN_SUMMARIES = _table(
     r"|(?P<fail>Failures: \d+, +Errors: \d+))(?:, +Skipped: \d+)?$",
     r"\s*(?:(?P<pass>Passed)|(?P<fail>Failed))!\s+- Failed: +\d+, Passed: +\d+",  # dotnet
 )
-TOTAL_BEFORE = re.compile(r"(?:Ran|[#ℹ] tests|Files=\d+, Tests=) ?(?P<total>\d+)\b")
-TOTAL_WITHIN = re.compile(
+TOTAL_BEFORE = Regex(r"(?:Ran|[#ℹ] tests|Files=\d+, Tests=) ?(?P<total>\d+)\b")
+TOTAL_WITHIN = Regex(
     r"(\d+) total|out of (\d+)|Total: +(\d+)|\((\d+)\)$|^(\d+) (?:examples?|runs|tests?)\b|(?:OK \(|Tests: "
     r"|Tests run: )(\d+)"
 )
-COUNTED = re.compile(r"(\d+) (?:passed|failed|errors?)\b")
+COUNTED = Regex(r"(\d+) (?:passed|failed|errors?)\b")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class ParserEntry:
+class ParserEntry(NamedTuple):
     """A module with `parse(lines) -> ToolReport`, imported only when one of its triggers is in the log."""
 
     module: str
@@ -65,11 +64,11 @@ PARSERS: tuple[ParserEntry, ...] = (
         ),
         ("unittest", "\nRan |=====\nERROR: |=====\nFAIL: "),
         ("jest", "● |Test Suites:|LOGGING RETRY|No tests found, exiting"),
-        ("vitest", "⎯⎯|No test files found|Vitest"),
+        ("vitest", "⎯⎯|No test files found|Vitest|Test Files  "),
         ("tap", "not ok |\nok 1"),
         ("ava", "  ─\n|  ─────"),
         ("cargo_test", "panicked at|test result: |... FAILED|nextest|overflowed its stack|(signal: "),
-        ("go_test", "--- FAIL|panic: |DATA RACE|fatal error: |\nDONE "),
+        ("go_test", "--- FAIL|--- PASS|panic: |DATA RACE|fatal error: |\nDONE "),
         ("maven", "[ERROR]|Tests run: "),
         ("gradle", " FAILED|What went wrong| tests completed"),
         (

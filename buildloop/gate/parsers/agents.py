@@ -8,17 +8,18 @@ from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
+from buildloop.patterns import Regex
 
-CODEX_BANNER = re.compile(r"OpenAI Codex v|codex_home|\{\"type\":\"thread\.started\"")
+CODEX_BANNER = Regex(r"OpenAI Codex v|codex_home|\{\"type\":\"thread\.started\"")
 # What opens an event stream. An error event without it is any program's structured log.
 STREAMS: tuple[tuple[str, str], ...] = (
     ("codex", '"type":"thread.started"'),
     ("gemini", '"type":"init"'),
     ("opencode", '"sessionID":"ses_'),
 )
-CODEX_ERROR = re.compile(r"(?:ERROR|error|stream error): (?P<message>\S.*)")
-SPOKEN: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
-    (tool, kind, re.compile(pattern))
+CODEX_ERROR = Regex(r"(?:ERROR|error|stream error): (?P<message>\S.*)")
+SPOKEN: tuple[tuple[str, str, Regex], ...] = tuple(
+    (tool, kind, Regex(pattern))
     for tool, kind, pattern in (
         (
             "claude",
@@ -62,17 +63,17 @@ SPOKEN: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         ("gemini", "AgentLoop", r"(?:A potential loop was detected|Loop detected, stopping)"),
     )
 )
-OVERFLOW = re.compile(
+OVERFLOW = Regex(
     r"context[_ ](?:length|window|size)|too long|token (?:count|limit)|maximum (?:context|number of tokens)"
     r"|too many tokens|exceeds? (?:the )?(?:available )?context|ran out of room|too large \(max",
     re.IGNORECASE,
 )
-LOOP = re.compile(r"loop detected|repetitive tool calls|potential loop", re.IGNORECASE)
-LIMIT = re.compile(
+LOOP = Regex(r"loop detected|repetitive tool calls|potential loop", re.IGNORECASE)
+LIMIT = Regex(
     r"error_max_|TurnLimited|\bquota\b|rate.?limit|\b429\b|usage limit|credit balance|overloaded",
     re.IGNORECASE,
 )
-CHATTER = re.compile(r"Model metadata for|Reconnecting\.\.\.")
+CHATTER = Regex(r"Model metadata for|Reconnecting\.\.\.")
 
 KINDS = (("AgentLoop", LOOP), ("ContextOverflow", OVERFLOW), ("AgentLimit", LIMIT))
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
 from buildloop.gate.parsers.frames import Frame, is_foreign, tidy
 from buildloop.gate.parsers.report import Lines
+from buildloop.patterns import Regex
 
-PLACE = re.compile(
+PLACE = Regex(
     r"(?:File \"(?P<f1>[^\"]+)\", line (?P<l1>\d+)"
     r"|(?P<f2>(?:[A-Za-z]:)?(?:file://)?[\w@./\\+~-]*[\w-]\.[A-Za-z]\w{0,7})(?::|\()(?P<l2>\d+)\b"
     r"|\b(?:in|on|at) (?P<f3>\S+\.\w{1,8}),?:? (?:on )?line (?P<l3>\d+)"
     r"|(?P<f4>[\w./-]+\.\w{1,8}):? line (?P<l4>\d+))"
 )
-CARET = re.compile(r"\s*(?:\d*\s*[│|]\s*)?(?:\^+[~-]*|~+\^+|─+\^|━+)(?:\s|$)")
+CARET = Regex(r"\s*(?:\d*\s*[│|]\s*)?(?:\^+[~-]*|~+\^+|─+\^|━+)(?:\s|$)")
 BELOW = (" ", "\t", "│", "|", "-->", "at ", "╷", "╭", "└")
-BARE = re.compile(r"\s*\S+\.\w+:\d+(?::\d+)?$")
+BARE = Regex(r"\s*\S+\.\w+:\d+(?::\d+)?$")
 REACH = 8
 
 

@@ -9,14 +9,15 @@ from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers import js_stack
 from buildloop.gate.parsers.frames import Frame, tidy
 from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, tally, unique
+from buildloop.patterns import Regex
 
-FAILED = re.compile(r"\s{2}[✘✖] (?:\[fail\]: )?(?P<test>\S.*)$")
-STALLED = re.compile(
+FAILED = Regex(r"\s{2}[✘✖] (?:\[fail\]: )?(?P<test>\S.*)$")
+STALLED = Regex(
     r"\s*[✘✖] (?P<message>(?:Timed out|No tests found|Couldn't find|Uncaught exception|Unhandled).*)$"
 )
-RULE = re.compile(r"\s{2}─+$")
-PLACE = re.compile(r"\s{2}(?:› )?(?:\S.* \()?(?:file://)?(?P<file>[^\s:()]+\.[cm]?[jt]sx?):(?P<line>\d+)")
-TALLY = re.compile(
+RULE = Regex(r"\s{2}─+$")
+PLACE = Regex(r"\s{2}(?:› )?(?:\S.* \()?(?:file://)?(?P<file>[^\s:()]+\.[cm]?[jt]sx?):(?P<line>\d+)")
+TALLY = Regex(
     r"\s{2}(?P<number>\d+) tests? (?P<word>passed|failed|skipped)|\s{2}(?P<n2>\d+) (?P<w2>uncaught"
     r"|unhandled)"
 )

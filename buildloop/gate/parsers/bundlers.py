@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.frames import tidy
 from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, unique
+from buildloop.patterns import Regex
 
-WEBPACK = re.compile(r"ERROR in (?P<file>\S+?)(?: (?P<line>\d+):\d+(?:-\d+)?)?$")
-SAID = re.compile(
+WEBPACK = Regex(r"ERROR in (?P<file>\S+?)(?: (?P<line>\d+):\d+(?:-\d+)?)?$")
+SAID = Regex(
     r"\s*(?P<message>(?:Module (?:not found|parse failed|build failed|Error)|Error: |SyntaxError: "
     r"|TypeError: |.*\bTS\d+: ).*)"
 )
-ESBUILD = re.compile(r"\s*(?:✘|X|>|error:)\s*(?:\[ERROR\] |error: )?(?P<message>\S.*)$")
-PLACE = re.compile(
+ESBUILD = Regex(r"\s*(?:✘|X|>|error:)\s*(?:\[ERROR\] |error: )?(?P<message>\S.*)$")
+PLACE = Regex(
     r"\s*(?:file: |at |╭─\[ ?|╷|│ |\| )?(?P<file>(?:/|\./|\.\./)?[\w@./+-]+\.\w{1,6}):(?P<line>\d+):\d+"
 )
-VITE = re.compile(
+VITE = Regex(
     r"(?:error during build:|\[vite\]:? .*|\[plugin:? ?\S+\] .*|✗ Build failed.*"
     r"|Build failed with \d+ errors?:|x Build failed.*|RollupError: .*|Failed to compile\.?.*)$"
 )
-HEADING = re.compile(r"(?:error during build:|[✗x] Build failed|Build failed with|Failed to compile)")
-STACK = re.compile(r"\s+at ")
-NEXT = re.compile(r"(?P<file>\./\S+\.\w+)(?::(?P<line>\d+):\d+)?$")
+HEADING = Regex(r"(?:error during build:|[✗x] Build failed|Build failed with|Failed to compile)")
+STACK = Regex(r"\s+at ")
+NEXT = Regex(r"(?P<file>\./\S+\.\w+)(?::(?P<line>\d+):\d+)?$")
 
 
 def parse(lines: Lines) -> ToolReport:

@@ -8,27 +8,28 @@ from collections.abc import Iterator
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers.frames import is_foreign
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
+from buildloop.patterns import Regex
 
-PANIC = re.compile(r"\s*thread '(?P<thread>[^']*)'(?: \(\d+\))? panicked at (?P<rest>.*)$")
-PLACE_FIRST = re.compile(r"(?P<file>[^:'\s][^:']*):(?P<line>\d+):\d+:?$")
-MESSAGE_FIRST = re.compile(r"'(?P<message>.*)', (?P<file>[^:']+):(?P<line>\d+):\d+$")
-RESULT = re.compile(r"\s*test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored")
-FAILED = re.compile(r"\s*test (?P<test>\S+)(?: - .*)? \.\.\. FAILED$")
-NEXTEST = re.compile(
+PANIC = Regex(r"\s*thread '(?P<thread>[^']*)'(?: \(\d+\))? panicked at (?P<rest>.*)$")
+PLACE_FIRST = Regex(r"(?P<file>[^:'\s][^:']*):(?P<line>\d+):\d+:?$")
+MESSAGE_FIRST = Regex(r"'(?P<message>.*)', (?P<file>[^:']+):(?P<line>\d+):\d+$")
+RESULT = Regex(r"\s*test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored")
+FAILED = Regex(r"\s*test (?P<test>\S+)(?: - .*)? \.\.\. FAILED$")
+NEXTEST = Regex(
     r"\s+(?:FAIL|TIMEOUT|SIG\w+|ABORT|LEAK-FAIL|TRY \d+ FAIL) \[ *[><]?[\d.]+s\](?: \([ \d/]+\))? "
     r"(?P<test>\S+(?: \S+)?)$"
 )
-NEXTEST_SUMMARY = re.compile(
+NEXTEST_SUMMARY = Regex(
     r"\s+Summary \[ *[\d.]+s\] +(?P<run>\d+)(?:/\d+)? tests? run: (?P<passed>\d+) passed(?P<rest>.*)"
 )
-STDOUT = re.compile(r"\s*---- (?P<test>\S+)(?: - .*)? stdout ----")
-DETAIL = re.compile(r"\s*(?:left|right|Error|cause|expected|actual)\b[^:]*:")
-STACK = re.compile(r"thread '(?P<thread>[^']*)'(?: \(\d+\))? has overflowed its stack")
-SIGNAL = re.compile(
+STDOUT = Regex(r"\s*---- (?P<test>\S+)(?: - .*)? stdout ----")
+DETAIL = Regex(r"\s*(?:left|right|Error|cause|expected|actual)\b[^:]*:")
+STACK = Regex(r"thread '(?P<thread>[^']*)'(?: \(\d+\))? has overflowed its stack")
+SIGNAL = Regex(
     r"\s*(?:error: test failed|process didn't exit successfully"
     r"|Caused by:).*\(signal: (?P<signal>\d+), (?P<name>[^)]*)\)"
 )
-END = re.compile(r"\s*(?:note: |stack backtrace:|failures:|---- |test result|thread '|$)")
+END = Regex(r"\s*(?:note: |stack backtrace:|failures:|---- |test result|thread '|$)")
 
 
 def parse(lines: Lines) -> ToolReport:

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers.frames import Frame, innermost
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
+from buildloop.patterns import Regex
 
-ERROR = re.compile(
+ERROR = Regex(
     r"CMake Error(?: \(dev\))?(?: at (?P<file>[^\s:]+):(?P<line>\d+)(?: "
     r"\((?P<type>\w+)\))?)?:?\s?(?P<message>.*)$"
 )
-CTEST = re.compile(
+CTEST = Regex(
     r"\s*\d*/?\d*\s*Test\s+#\d+: (?P<test>\S+) \.*\s*(?P<how>[A-Z][\w ]*)?\*\*\*(?P<result>Failed|Timeout"
     r"|Exception|Not Run"
     r"|Skipped)(?P<detail>.*)$"
 )
-NEXT = re.compile(r"\s+Start\s+\d+: |\s*\d+/\d+ Test +#|\d+% tests passed|\s*Test +#\d+: ")
-PLACED = re.compile(r"\s*(?P<file>[^\s:()]+\.\w+)[:(](?P<line>\d+)\)?:\s?(?P<message>.*)$")
-TALLY = re.compile(r"\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)")
+NEXT = Regex(r"\s+Start\s+\d+: |\s*\d+/\d+ Test +#|\d+% tests passed|\s*Test +#\d+: ")
+PLACED = Regex(r"\s*(?P<file>[^\s:()]+\.\w+)[:(](?P<line>\d+)\)?:\s?(?P<message>.*)$")
+TALLY = Regex(r"\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)")
 # The error itself, or one entry of the call stack below it: modules of cmake are no place of ours.
-CALL = re.compile(
-    r"(?:CMake Error(?: \(dev\))? at |\s+)(?P<file>[\w./+-]+\.(?:txt|cmake)):(?P<line>\d{1,8})\b"
-)
+CALL = Regex(r"(?:CMake Error(?: \(dev\))? at |\s+)(?P<file>[\w./+-]+\.(?:txt|cmake)):(?P<line>\d{1,8})\b")
 LISTED = "The following tests FAILED:"
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.frames import tidy
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
+from buildloop.patterns import Regex
 
 MAX_FINDINGS = 200  # a compiler that prints thousands of errors has one cause
 
@@ -31,9 +32,9 @@ def finding_of(found: re.Match[str], tool: str, lines: tuple[str, ...]) -> Findi
 def read_diagnostics(
     lines: Lines,
     tool: str,
-    pattern: re.Pattern[str],
+    pattern: Regex,
     *,
-    follows: re.Pattern[str] | None = None,
+    follows: Regex | None = None,
     follow_limit: int = 4,
     rank: Callable[[re.Match[str]], Rank] = lambda _: Rank.CAUSE,
 ) -> ToolReport:

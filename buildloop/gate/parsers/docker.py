@@ -6,17 +6,16 @@ import re
 
 from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, unique
+from buildloop.patterns import Regex
 
-FAILED = re.compile(
+FAILED = Regex(
     r"(?:ERROR: )?failed to (?:solve|build)(?: with frontend \S+)?: (?P<message>.*)"
     r"|The command '.*' returned a non-zero code: \d+"
 )
-PLACE = re.compile(r"(?P<file>[\w./-]*Dockerfile[\w.-]*):(?P<line>\d+)$")
-PARSED = re.compile(
-    r"dockerfile parse error(?: on)? line (?P<line>\d+)|Dockerfile:(?P<line2>\d+)", re.IGNORECASE
-)
-STEP_FAILED = re.compile(r".*did not complete successfully|The command ")
-POINTED = re.compile(r"\s*\d+ \| >>> ")
+PLACE = Regex(r"(?P<file>[\w./-]*Dockerfile[\w.-]*):(?P<line>\d+)$")
+PARSED = Regex(r"dockerfile parse error(?: on)? line (?P<line>\d+)|Dockerfile:(?P<line2>\d+)", re.IGNORECASE)
+STEP_FAILED = Regex(r".*did not complete successfully|The command ")
+POINTED = Regex(r"\s*\d+ \| >>> ")
 
 
 def parse(lines: Lines) -> ToolReport:

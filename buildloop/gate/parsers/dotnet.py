@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -10,28 +9,29 @@ from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers.diagnostics import read_diagnostics
 from buildloop.gate.parsers.frames import Frame, innermost
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
+from buildloop.patterns import Regex
 
-HEAD = re.compile(
+HEAD = Regex(
     r"\s*(?:\[xUnit\.net [\d:.]+\]\s+)?(?:Failed |X )?(?P<test>[\w.+`<>]+\.[\w.+`]+(?:\(.*\))?)(?: \[FAIL\]"
     r"| \[[<> \d.,]+ ?(?:ms|s|m)\])$"
 )
-FRAME = re.compile(
+FRAME = Regex(
     r"\s*(?:\[xUnit\.net [\d:.]+\]\s+)?(?:at .*? in )?(?P<file>(?:/|[A-Za-z]:\\)\S*?\.(?:cs|fs"
     r"|vb))(?::line |\()(?P<line>\d+)"
 )
-FACT = re.compile(r"\s*(?:\[xUnit\.net [\d:.]+\]\s+)?(?P<name>Expected|Actual|But was)\s*:\s*(?P<value>.*)$")
-LABEL = re.compile(r"\s*(?:Error Message:|Stack Trace:|Standard Output Messages:)\s*$")
-COMPILER = re.compile(
+FACT = Regex(r"\s*(?:\[xUnit\.net [\d:.]+\]\s+)?(?P<name>Expected|Actual|But was)\s*:\s*(?P<value>.*)$")
+LABEL = Regex(r"\s*(?:Error Message:|Stack Trace:|Standard Output Messages:)\s*$")
+COMPILER = Regex(
     r"\s*(?:(?P<file>(?:[A-Za-z]:)?[^\s:(][^:(]*)\((?P<line>\d+)(?:,\d+){0,3}\)\s?: "
     r"|(?:[^\s:]+ ?: )?)error (?P<type>(?:CS|FS|BC|NU|MSB|NETSDK|CA|IDE|SA"
     r"|RZ)\w*\d+): (?P<message>.*?)(?: \[[^\]]*\])?$"
 )
-TALLY = re.compile(
+TALLY = Regex(
     r"(?:Failed|Passed)!\s+- Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+), "
     r"Skipped:\s+(?P<skipped>\d+)"
 )
-END = re.compile(r"\s*(?:Failed|Passed|Skipped) \S+ \[|(?:Failed|Passed)!|Test Run |Total tests|\s*$")
-RAISED = re.compile(r"\s*(?P<type>(?:\w+\.)*\w+(?:Exception|Error))\s*: (?P<message>.*)")
+END = Regex(r"\s*(?:Failed|Passed|Skipped) \S+ \[|(?:Failed|Passed)!|Test Run |Total tests|\s*$")
+RAISED = Regex(r"\s*(?P<type>(?:\w+\.)*\w+(?:Exception|Error))\s*: (?P<message>.*)")
 
 
 def parse(lines: Lines) -> ToolReport:

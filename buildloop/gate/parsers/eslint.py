@@ -7,20 +7,19 @@ import re
 from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.frames import tidy
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, unique
+from buildloop.patterns import Regex
 
-FILE = re.compile(r"(?P<file>(?:[A-Za-z]:)?[\w@./\\+-]*\.\w{1,8})$")
-PROBLEM = re.compile(
+FILE = Regex(r"(?P<file>(?:[A-Za-z]:)?[\w@./\\+-]*\.\w{1,8})$")
+PROBLEM = Regex(
     r"\s+(?P<line>\d+):\d+\s+(?P<severity>error|warning|✖|⚠"
     r"|×)\s+(?P<message>\S.*?)(?:\s{2,}(?P<rule>[\w@/-]+))?$"
 )
-UNIX = re.compile(
+UNIX = Regex(
     r"(?P<file>[^\s:]+):(?P<line>\d+):\d+: (?P<message>.*) \[(?P<severity>Error"
     r"|Warning)(?:/(?P<rule>[\w@/-]+))?\]$"
 )
 # A wrong name breaks the program, an unused one does not.
-GRAVE = re.compile(
-    r"no-undef|no-unresolved|no-redeclare|no-dupe|no-unreachable|no-const-assign|Parsing error"
-)
+GRAVE = Regex(r"no-undef|no-unresolved|no-redeclare|no-dupe|no-unreachable|no-const-assign|Parsing error")
 
 
 def parse(lines: Lines) -> ToolReport:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from buildloop.patterns import Regex
+
 
 class Frame(NamedTuple):
     """One place in a stack; `line` is None when the stack names only the file."""
@@ -15,18 +17,18 @@ class Frame(NamedTuple):
     function: str = ""
 
 
-FOREIGN = re.compile(
-    r"""site-packages|dist-packages|node_modules|lib/python\d|\.pyenv/|/pyenv/|hostedtoolcache|<frozen|<string>|<stdin>
-    |^node:|^internal/|\(internal/|webpack/bootstrap|\.yarn/|/\.pnpm/|/\.npm/|package:(?:test|flutter|matcher|stack_trace|async)|bun:|ext:|deno:|https?://
-    |/rustc/|\.cargo/|/rustlib/|^library/(?:std|core|alloc|test)|/go/pkg/mod/|/go(?:-[\d.]+)?/src/|libexec/src|_testmain\.go
+FOREIGN = Regex(
+    r"""site-packages|dist-packages|node_modules|lib/python\d|\.pyenv/|/pyenv/|\.venv/|miniconda|hostedtoolcache|<frozen|<string>|<stdin>
+    |^node:|^internal/|\(internal/|webpack/bootstrap|\.yarn/|/\.pnpm/|/\.npm/|\.nvm/|package:(?:test|flutter|matcher|stack_trace|async)|bun:|ext:|deno:|https?://
+    |/rustc/|\.cargo/|\.rustup/|/rustlib/|^library/(?:std|core|alloc|test)|/pkg/mod/|/go(?:-[\d.]+)?/src/|libexec/src|_testmain\.go
     |/goroot/|^(?:testing|runtime|reflect|sync|net/http)/|^testing\.go$|^asm_amd64\.s$
-    |/gems/|/rubygems|/lib/ruby/|bin/(?:rspec|rake|bundle|ruby)$|<internal:|^vendor/|/vendor/(?!.*src/)|phar://
+    |\.m2/|\.gradle/|/gems/|/rubygems|/lib/ruby/|bin/(?:rspec|rake|bundle|ruby)$|<internal:|^vendor/|/vendor/(?!.*src/)|phar://
     |/usr/(?:share|lib|include|local/lib|bin)/|/opt/homebrew|/nix/store|/Library/|^\.\./(?:sysdeps|csu|nptl)|sysdeps/
     |libsanitizer|compiler-rt|/perl5?/|perl-base|gtest|googletest|catch2|/jest-|/mocha/|/vitest/
     |\\Program\ Files|/_/src/|/dotnet/|Native\ Method|Unknown\ Source|<generated>|^\(eval|eval\ at""",
     re.VERBOSE,
 )
-FOREIGN_PACKAGE = re.compile(
+FOREIGN_PACKAGE = Regex(
     r"^(?:app//|platform//|java\.base/)?(?:java|javax|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy|clojure"
     r"|akka|junit"
     r"|org\.(?:junit|apache|gradle|codehaus|hamcrest|mockito|assertj|testng|springframework|hibernate"
@@ -55,9 +57,9 @@ def innermost(frames: Iterable[Frame]) -> Frame | None:
     return next((frame for frame in frames if not is_foreign(frame.file)), None)
 
 
-BUNDLED = re.compile(r"webpack(?:-internal)?://[^/]*/(?:\./)?")
+BUNDLED = Regex(r"webpack(?:-internal)?://[^/]*/(?:\./)?")
 
 
 def tidy(file: str) -> str:
     """A path as a person would write it: no `file://`, no leading `./`."""
-    return BUNDLED.sub("", file, count=1).removeprefix("file://").removeprefix("app//").removeprefix("./")
+    return BUNDLED.sub("", file).removeprefix("file://").removeprefix("app//").removeprefix("./")

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.diagnostics import read_diagnostics
 from buildloop.gate.parsers.frames import is_foreign
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
+from buildloop.patterns import Regex
 
-DIAGNOSTIC = re.compile(
+DIAGNOSTIC = Regex(
     r"\s*(?:e: |\[error\] |\[ERROR\] )?(?P<file>(?:[A-Za-z]:)?[^\s:*][^:*]*\.\w{1,8}):(?P<line>\d+):(?:\d+"
     r":)? "
     r"(?:internal compiler |fatal |Fatal )?[eE]rror:(?: \[[A-Z]+-\d+\])?(?:\s+(?P<message>.*?))?(?: "
     r"\[(?P<type>-W[\w=+-]+)\])?$"
 )
-MSVC = re.compile(
+MSVC = Regex(
     r"\s*(?:(?P<file>[^\s(][^(]*)\((?P<line>\d+)(?:,\d+)?\)|LINK|\S+\.(?:obj"
     r"|lib))\s?: (?:fatal )?error (?P<type>[A-Z]+\d+): "
     r"(?P<message>.*)"
 )
-LINKER = re.compile(
+LINKER = Regex(
     r"(?:(?:/\S*/)?(?:ld|lld|ld\.lld|ld\.gold|collect2|clang|clang\+\+"
     r"|rust-lld)(?:-\d+)?(?:\.exe)?: (?:error: )?(?!warning)(?P<message>\S.*)"
     r"|(?P<file>\S+):(?:\(\.\w+\S*\)|(?P<line>\d+)): (?:multiple definition|undefined reference).*"
     r"|Undefined symbols for architecture.*|  \"\S+\", referenced from:)"
 )
-LINK_CONSEQUENCE = re.compile(r"(?:collect2|clang(?:\+\+)?): error: (?:ld returned|linker command failed)")
-FOLLOW = re.compile(r"\s+\d* \||\s+(?:symbol|location|required|found|reason|note)\b|\s*\^|\s+•")
+LINK_CONSEQUENCE = Regex(r"(?:collect2|clang(?:\+\+)?): error: (?:ld returned|linker command failed)")
+FOLLOW = Regex(r"\s+\d* \||\s+(?:symbol|location|required|found|reason|note)\b|\s*\^|\s+•")
 
-USER = re.compile(
+USER = Regex(
     r"(?P<file>[\w./+-]+\.\w{1,5}):(?P<line>\d+)(?::\d+)?(?::\s+(?:required|instantiated) from|[:,]$)"
 )
 

@@ -7,6 +7,7 @@ import re
 from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.anywhere import place_near, shows_source
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, unique
+from buildloop.patterns import Regex
 
 MARK = r"[\s✖✗✘×❌⨯!*>│|·•╭╰─▶█#\[\]()=-]*"
 STAMP = r"(?:\[?[\d:.,TZ/ +-]{5,40}\]?\s+)?"
@@ -14,42 +15,42 @@ SEVERITY = (
     r"(?:fatal(?: error)?|error|err!|panic|critical|severe|exception|uncaught exception|failure|failed|fail)"
 )
 # Strong signs, in the order in which they are asked for: a place, a type, a severity.
-STATED: tuple[re.Pattern[str], ...] = (
-    re.compile(
+STATED: tuple[Regex, ...] = (
+    Regex(
         r"\s*(?P<file>(?:[A-Za-z]:)?[\w@./\\+-]+\.\w{1,8})[:(](?P<line>\d+)(?:[:,] ?\d+)?\)?:?\s+"
         r"\[?(?i:error|fatal|failure)\]?:?\s*(?P<message>\S.*)$"
     ),
-    re.compile(
+    Regex(
         r"\s*(?:\w+: )?(?P<type>(?:[A-Za-z_][\w$]*[.:\\]{1,2})*[A-Z]\w*(?:Error|Exception|Failure"
         r"|Fault))(?: \[\w+\])?: (?P<message>\S.*)$"
     ),
-    re.compile(
+    Regex(
         rf"{MARK}{STAMP}(?:\[?[\w./@-]{{1,40}}\]?[:>]?\s+)?\[?(?i:{SEVERITY})\]?(?:\s?[\[(][\w/-]+[\])])?"
         rf"\s*[:!\]|-]+\s*(?P<message>\S.*)$"
     ),
-    re.compile(
+    Regex(
         rf"{MARK}{STAMP}(?:FATAL|ERROR|CRITICAL|SEVERE|FAILED|FAIL|FAILURE|Error|Fatal)\s+(?P<message>\S.*)$"
     ),
 )
 # A logger's line: its stamp, its name and its thread stand before the level.
-LOGGED = re.compile(r"[\s\]|:-](?:ERROR|FATAL|CRITICAL|SEVERE)[\s:\]|-]+(?P<message>\S.*)$")
+LOGGED = Regex(r"[\s\]|:-](?:ERROR|FATAL|CRITICAL|SEVERE)[\s:\]|-]+(?P<message>\S.*)$")
 LEVEL_WITHIN = 160
 # Without one of these a line is not worth a closer look.
-SUSPECT = re.compile(
+SUSPECT = Regex(
     r"err|fail|fatal|exception|panic|critical|severe|fault|could|can't|cannot|unable|invalid|unknown|missing"
     r"|no test|unexpected|denied|refused|undefined|unrecognized|not able|[✖✗✘×❌⨯]|\.\w+:\d",
     re.IGNORECASE,
 )
 # Weak ones: a cross, a complaint, a bare place with something said about it.
-WEAK: tuple[re.Pattern[str], ...] = (
-    re.compile(r"\s*[✖✗✘×❌⨯]\s+(?P<message>\S.*)$"),
-    re.compile(
+WEAK: tuple[Regex, ...] = (
+    Regex(r"\s*[✖✗✘×❌⨯]\s+(?P<message>\S.*)$"),
+    Regex(
         rf"{MARK}(?:\S{{1,40}}:? )?(?P<message>(?:[Cc]ould not|[Cc]annot|[Cc]an't|[Cc]ouldn't|[Uu]nable to"
         rf"|[Ff]ailed to|[Nn]ot able to|[Ii]nvalid|[Uu]nknown (?:option|command|argument|field)"
         rf"|[Uu]nrecognized|[Mm]issing|[Nn]o tests?|[Uu]nexpected|[Pp]ermission denied|[Aa]ccess denied"
         rf"|[Cc]onnection refused|[Uu]ndefined)\b.*)$"
     ),
-    re.compile(
+    Regex(
         r"(?P<file>[\w@./\\+-]+\.[A-Za-z]\w{0,7}):(?P<line>\d+)(?::\d+)?:\s?(?!\d"
         r"|in [`'])(?P<message>[^\s:].{3,})$"
     ),
@@ -57,7 +58,7 @@ WEAK: tuple[re.Pattern[str], ...] = (
 TYPED = STATED[1]
 
 # The end of the story, not its beginning.
-ECHO = re.compile(
+ECHO = Regex(
     r"(?i:exited? with (?:code|status|error|\d)|exit (?:code|status):? \d|returned (?:a )?non-zero"
     r"|non-zero exit|command failed|build failed|tests? failed$|failed with exit|process completed with"
     r"|completed with errors|exiting with|aborting|error: test failed|failed! see above"
@@ -67,7 +68,7 @@ ECHO = re.compile(
     r"|compilation failed|failed tests:|tests unsuccessful"
     r"|there (?:were|are) \d* ?(?:test )?(?:failures|errors|failing))"
 )
-HARMLESS = re.compile(
+HARMLESS = Regex(
     r"(?i:\b0 (?:errors?|failures?|failed|failing)\b|no errors?\b|errors?[:=] ?0\b|failures?[:=] ?0\b"
     r"|failed[:=] ?0\b|\bpassed\b|without errors?|total time:|\bretrying\b|deprecat|failing tests:$"
     r"|(?:failures|errors):$|\d+ problems?\b|^\s*warn|\[warn|warning[: ]|npm warn|\binfo\b|\bdebug\b"

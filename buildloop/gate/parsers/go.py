@@ -7,12 +7,13 @@ import re
 from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.diagnostics import read_diagnostics
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
+from buildloop.patterns import Regex
 
-PLACED = re.compile(
+PLACED = Regex(
     r"(?:vet: |# )?(?P<file>(?:\.{0,2}/)?[^\s:]+\.go):(?P<line>\d+):(?P<column>\d+:)? (?P<message>\S.*)"
 )
-FOLLOW = re.compile(r"\t(?!/)\S|\s+(?:have|want) \(")
-MODULE = re.compile(
+FOLLOW = Regex(r"\t(?!/)\S|\s+(?:have|want) \(")
+MODULE = Regex(
     r"(?:go: (?!downloading|finding|extracting|added|upgraded|creating|found|to add|trying)\S.*"
     r"|go: .*(?:missing go\.sum|unknown revision).*"
     r"|verifying .*: checksum mismatch.*|missing go\.sum entry.*|cannot find module providing.*"
@@ -21,7 +22,7 @@ MODULE = re.compile(
     r"|.*: build constraints exclude all Go files.*"
     r"|/\S+/link: running \S+ failed.*)$"
 )
-SETUP = re.compile(r"FAIL\t(?P<package>\S+) \[(?:build|setup) failed\]")
+SETUP = Regex(r"FAIL\t(?P<package>\S+) \[(?:build|setup) failed\]")
 
 
 def _rank(found: re.Match[str]) -> Rank:

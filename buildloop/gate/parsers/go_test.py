@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers.frames import Frame, innermost, is_foreign
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, tally, unique
+from buildloop.patterns import Regex
 
-FAIL = re.compile(r"(?P<indent>\s*)--- FAIL: (?P<test>\S+) \([\d.]+s\)")
-OTHER = re.compile(
+FAIL = Regex(r"(?P<indent>\s*)--- FAIL: (?P<test>\S+) \([\d.]+s\)")
+OTHER = Regex(
     r"\s*--- (?:PASS|SKIP): |\s*=== |ok\s+\S+\s|FAIL$|FAIL\t|PASS$|exit status \d|panic: |DONE \d"
     r"|\?\s+\S+\s+\[no test"
 )
-PLACED = re.compile(r"\s+(?P<file>[\w./-]+\.go):(?P<line>\d+): ?(?P<message>.*)$")
-TESTIFY = re.compile(r"\s+Error Trace:\s+(?P<file>\S+?\.go):(?P<line>\d+)")
-TESTIFY_ERROR = re.compile(r"\s+Error:\s+\S")
-FACT = re.compile(r"\s*(?P<name>got|want|expected|actual|have|Got|Want|Expected|Actual)\s*:\s*(?P<value>.*)$")
-GOT_WANT = re.compile(
+PLACED = Regex(r"\s+(?P<file>[\w./-]+\.go):(?P<line>\d+): ?(?P<message>.*)$")
+TESTIFY = Regex(r"\s+Error Trace:\s+(?P<file>\S+?\.go):(?P<line>\d+)")
+TESTIFY_ERROR = Regex(r"\s+Error:\s+\S")
+FACT = Regex(r"\s*(?P<name>got|want|expected|actual|have|Got|Want|Expected|Actual)\s*:\s*(?P<value>.*)$")
+GOT_WANT = Regex(
     r"(?:got|=|returned) *[=:]? *(?P<actual>[^,;]{1,200})[,;] *(?:but )?(?:want|wanted"
     r"|expected)(?:ed)? *[=:]? *(?P<expected>.{1,200})$"
 )
-PANIC = re.compile(r"(?:panic: |fatal error: |unexpected fault address|SIGSEGV: )(?P<message>.*)$")
-STACK_FRAME = re.compile(r"\s+(?P<file>\S+\.(?:go|s)):(?P<line>\d+)(?: \+0x[0-9a-f]+)?$")
+PANIC = Regex(r"(?:panic: |fatal error: |unexpected fault address|SIGSEGV: )(?P<message>.*)$")
+STACK_FRAME = Regex(r"\s+(?P<file>\S+\.(?:go|s)):(?P<line>\d+)(?: \+0x[0-9a-f]+)?$")
 RACE = "WARNING: DATA RACE"
-DONE = re.compile(r"DONE (?P<run>\d+) tests(?:, (?P<skipped>\d+) skipped)?(?:, (?P<failed>\d+) failures?)?")
-PASSED = re.compile(r"\s*--- PASS: ")
-SKIPPED = re.compile(r"\s*--- SKIP: ")
+DONE = Regex(r"DONE (?P<run>\d+) tests(?:, (?P<skipped>\d+) skipped)?(?:, (?P<failed>\d+) failures?)?")
+PASSED = Regex(r"\s*--- PASS: ")
+SKIPPED = Regex(r"\s*--- SKIP: ")
 
 
 def parse(lines: Lines) -> ToolReport:

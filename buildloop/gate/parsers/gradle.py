@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers import jvm_stack
 from buildloop.gate.parsers.frames import is_foreign_package
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
+from buildloop.patterns import Regex
 
-FAILED = re.compile(r"(?P<class>[\w.$]+)(?: > .+?)? > (?P<method>.+?) FAILED$")
-AT = re.compile(r"\s+(?P<type>[\w.$]+) at (?P<file>[\w$]+\.\w+):(?P<line>\d+)")
-TALLY = re.compile(
-    r"(?P<run>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?"
-)
+FAILED = Regex(r"(?P<class>[\w.$]+)(?: > .+?)? > (?P<method>.+?) FAILED$")
+AT = Regex(r"\s+(?P<type>[\w.$]+) at (?P<file>[\w$]+\.\w+):(?P<line>\d+)")
+TALLY = Regex(r"(?P<run>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?")
 WRONG = "* What went wrong:"
-ECHO = re.compile(
+ECHO = Regex(
     r"There were failing tests|Compilation (?:error|failed)|Compilation failed; see|Process 'command"
     r"|See the report at"
 )
-BUILD_FILE = re.compile(r"(?:Build file|Script|Settings file) '(?P<file>[^']+)' line: (?P<line>\d+)")
+BUILD_FILE = Regex(r"(?:Build file|Script|Settings file) '(?P<file>[^']+)' line: (?P<line>\d+)")
 
 
 def parse(lines: Lines) -> ToolReport:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers import js_stack
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
+from buildloop.patterns import Regex
 
-FAIL = re.compile(r"\s?FAIL\s+(?:[\w.@/-]+\s+)?(?P<file>\S+\.[\w.]+)(?: \([\d.]+ m?s\))?$")
-BULLET = re.compile(r"\s{0,4}● (?P<title>\S.*)$")
-END = re.compile(r"\s*(?:Test Suites:|Tests: |Summary of all failing|(?:FAIL|PASS)\s)|\s*-{3,}\|| ?\S+ \| ")
-TESTS = re.compile(r"Tests:\s+(?P<parts>.*?)(?P<total>\d+) total")
-PART = re.compile(r"(\d+) (failed|passed|skipped|todo|pending)")
-RETRY = re.compile(r" (?:LOGGING RETRY ERRORS |RETRY \d+)")
+FAIL = Regex(r"\s?FAIL\s+(?:[\w.@/-]+\s+)?(?P<file>\S+\.[\w.]+)(?: \([\d.]+ m?s\))?$")
+BULLET = Regex(r"\s{0,4}● (?P<title>\S.*)$")
+END = Regex(r"\s*(?:Test Suites:|Tests: |Summary of all failing|(?:FAIL|PASS)\s)|\s*-{3,}\|| ?\S+ \| ")
+TESTS = Regex(r"Tests:\s+(?P<parts>.*?)(?P<total>\d+) total")
+PART = Regex(r"(\d+) (failed|passed|skipped|todo|pending)")
+RETRY = Regex(r" (?:LOGGING RETRY ERRORS |RETRY \d+)")
 NO_TESTS = "No tests found, exiting with code"
 NOT_A_FAILURE = ("Console", "Cannot log after tests are done", "Deprecation Warning")
 NOT_A_TEST = ("Test suite failed to run", "Validation Error", "process.exit called")
-HINT = re.compile(r"\s*(?:\d+ \||> \d+ \||\| +\^|at |Require stack:|Difference:|$)")
+HINT = Regex(r"\s*(?:\d+ \||> \d+ \||\| +\^|at |Require stack:|Difference:|$)")
 
 
 def parse(lines: Lines) -> ToolReport:

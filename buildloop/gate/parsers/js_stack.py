@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from buildloop.gate.parsers.frames import Frame, innermost, tidy
+from buildloop.patterns import Regex
 
-FRAME = re.compile(
+FRAME = Regex(
     r"\s*(?:[❯>|#]\s*)?(?:at |❯ )(?:async )?(?:[^()\n]*\()?(?P<file>(?:[A-Za-z]:(?=[\\/])|file://|node:"
     r"|webpack(?:-internal)?://[^/\s]*/)?[^\s():][^():]*):(?P<line>\d+):\d+\)?"
 )
-HEADLINE = re.compile(
+HEADLINE = Regex(
     r"[\s#|]*(?:\S+ \d+ms \W*)?(?:Uncaught |Unhandled |Exception during run: |thrown: |✖ |× |→ )*"
     r"(?P<type>(?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$]*(?:Error|Exception|Rejection|Fault)|Error)"
     r"(?: \[(?P<code>\w+)\])?(?::\s*(?P<message>.*)|$)"
 )
-PLACED = re.compile(
+PLACED = Regex(
     r"(?P<file>(?:file://)?/?[\w@.-][\w@./+-]*\.[cm]?[jt]sx?|[\w./-]+\.(?:vue|svelte"
     r"|json)):(?P<line>\d+)(?::\d+)?"
 )
-PARSE_PLACE = re.compile(r"SyntaxError: (?P<file>/?[\w@./+-]+\.\w+): .*\((?P<line>\d+):\d+\)")
-CODE_FRAME = re.compile(r"\s*> +(?P<line>\d+) \|")
-EXPECTATION = re.compile(
+PARSE_PLACE = Regex(r"SyntaxError: (?P<file>/?[\w@./+-]+\.\w+): .*\((?P<line>\d+):\d+\)")
+CODE_FRAME = Regex(r"\s*> +(?P<line>\d+) \|")
+EXPECTATION = Regex(
     r"\s*(?:Expected|Received|expected|actual|Actual)(?: \w+){0,3}\s*:|\s*[-+] (?:Expected|Received|actual"
     r"|expected)"
 )

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers import jvm_stack
 from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, tally, unique
+from buildloop.patterns import Regex
 
-NUMBERED = re.compile(r"(?:\[junit\] )?\d+\) (?P<method>[\w$\[\]]+)\((?P<class>[\w.$]+)\)$")
-TESTCASE = re.compile(r"\s*(?:\[junit\] )?Testcase: (?P<method>\S+?)(?:\((?P<class>[\w.$]+)\))?(?: took|:)")
-ANT_RESULT = re.compile(r"\s*(?:\[junit\]\s*)?(?:FAILED|Caused an ERROR)")
-JUPITER = re.compile(r"\s+JUnit (?:Jupiter|Vintage):(?P<class>[\w.$]+):(?P<method>.+)$")
-RUN = re.compile(
+NUMBERED = Regex(r"(?:\[junit\] )?\d+\) (?P<method>[\w$\[\]]+)\((?P<class>[\w.$]+)\)$")
+TESTCASE = Regex(r"\s*(?:\[junit\] )?Testcase: (?P<method>\S+?)(?:\((?P<class>[\w.$]+)\))?(?: took|:)")
+ANT_RESULT = Regex(r"\s*(?:\[junit\]\s*)?(?:FAILED|Caused an ERROR)")
+JUPITER = Regex(r"\s+JUnit (?:Jupiter|Vintage):(?P<class>[\w.$]+):(?P<method>.+)$")
+RUN = Regex(
     r"\s*(?:\[junit\] )?Tests run: (\d+),\s+Failures: (\d+)(?:,\s+Errors: (\d+))?(?:,\s+Skipped: (\d+))?"
 )
-CONSOLE = re.compile(r"\[\s+(?P<number>\d+) tests (?P<word>successful|failed|skipped|aborted)\s+\]")
-PREFIX = re.compile(r"\s*\[junit\] ?")
+CONSOLE = Regex(r"\[\s+(?P<number>\d+) tests (?P<word>successful|failed|skipped|aborted)\s+\]")
+PREFIX = Regex(r"\s*\[junit\] ?")
 
 
 def parse(lines: Lines) -> ToolReport:

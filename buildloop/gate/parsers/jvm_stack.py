@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.frames import is_foreign_package
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, unique
+from buildloop.patterns import Regex
 
-THROWN = re.compile(
+THROWN = Regex(
     r"(?:\[\w+\]\s*)?\s*(?:Exception in thread \"[^\"]*\" |Caused by: |Suppressed: |=> )*"
     r"(?P<type>(?:[a-z_][\w$]*\.)+[A-Z][\w$]*(?:\.\w+)*|[A-Z]\w*(?:Exception|Error"
     r"|Failure))(?::\s*(?P<message>.*)|\s*$)"
 )
-FRAME = re.compile(
+FRAME = Regex(
     r"(?:\[\w+\])?\s+(?:at )?(?P<where>[\w.$/<>@~-]+)\((?P<file>[\w$.-]+\.(?:java|kt|kts|scala|groovy"
     r"|clj))(?::(?P<line>\d+))?\)"
 )
-ANY_FRAME = re.compile(r"(?:\[\w+\])?\s+(?:at [\w.$/<>@~-]+\(|\.\.\. \d+ (?:more|common))")
-EXPECTED = re.compile(r"expected:?\s*(?P<e><.*?>|\[.*?\]) but was:?\s*(?P<a><.*?>|\[.*?\])")
+ANY_FRAME = Regex(r"(?:\[\w+\])?\s+(?:at [\w.$/<>@~-]+\(|\.\.\. \d+ (?:more|common))")
+EXPECTED = Regex(r"expected:?\s*(?P<e><.*?>|\[.*?\]) but was:?\s*(?P<a><.*?>|\[.*?\])")
 MAX_MESSAGE = 12
 
 

@@ -11,6 +11,7 @@ from buildloop.gate.parsers.anywhere import place_in
 from buildloop.gate.parsers.frames import tidy
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, unique
 from buildloop.gate.parsers.said import read_sentences, sentences
+from buildloop.patterns import Regex
 
 TABLE = sentences(
     ("bandit", "lint", r">> Issue: (?:\[(?P<type>\w+):[^\]]*\] )?(?P<message>.*)", Rank.CAUSE, 3),
@@ -69,13 +70,13 @@ TABLE = sentences(
         r"|\[(?P<type2>[\w-]+)\]) (?P<message>.*)",
     ),
 )
-SHELLCHECK = re.compile(r"In (?P<file>\S+) line (?P<line>\d+):$")
-SC_NOTE = re.compile(r"\s*\^-*\^?-*.*?(?P<type>SC\d+) \((?P<severity>\w+)\): (?P<message>.*)")
-PHPSTAN_FILE = re.compile(r"\s+Line\s+(?P<file>\S+\.php)\b")
-PHPSTAN_ROW = re.compile(r"\s+(?:(?P<line>\d+)|:\d+)\s{2,}(?P<message>\S.*)$")
-PHPCS_FILE = re.compile(r"FILE: (?P<file>\S+)")
-PHPCS_ROW = re.compile(r"\s+(?P<line>\d+) \| (?P<severity>ERROR|WARNING) \| (?:\[[x ]\] )?(?P<message>.*)")
-ELM = re.compile(r"-- (?P<type>[A-Z][A-Z ]+) -+ (?P<file>\S+\.elm)(?::(?P<line>\d+):\d+)?$")
+SHELLCHECK = Regex(r"In (?P<file>\S+) line (?P<line>\d+):$")
+SC_NOTE = Regex(r"\s*\^-*\^?-*.*?(?P<type>SC\d+) \((?P<severity>\w+)\): (?P<message>.*)")
+PHPSTAN_FILE = Regex(r"\s+Line\s+(?P<file>\S+\.php)\b")
+PHPSTAN_ROW = Regex(r"\s+(?:(?P<line>\d+)|:\d+)\s{2,}(?P<message>\S.*)$")
+PHPCS_FILE = Regex(r"FILE: (?P<file>\S+)")
+PHPCS_ROW = Regex(r"\s+(?P<line>\d+) \| (?P<severity>ERROR|WARNING) \| (?:\[[x ]\] )?(?P<message>.*)")
+ELM = Regex(r"-- (?P<type>[A-Z][A-Z ]+) -+ (?P<file>\S+\.elm)(?::(?P<line>\d+):\d+)?$")
 
 
 def parse(lines: Lines) -> ToolReport:

@@ -7,21 +7,22 @@ from dataclasses import replace
 
 from buildloop.gate.parsers.diagnostics import read_diagnostics
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
+from buildloop.patterns import Regex
 
-SAID = re.compile(
+SAID = Regex(
     r"(?:g?make(?:\[\d+\])?|ninja|just|bmake): (?P<message>.*)"
     r"|(?P<file>[\w./-]*(?:[Mm]akefile|\.mk)\S*):(?P<line>\d+): \*\*\* .*"
     r"|FAILED: \S.*|error: Recipe `.*"
 )
-CHATTER = re.compile(
+CHATTER = Regex(
     r"\S+: (?:Entering|Leaving) directory|\S+: (?:Nothing to be done|warning|.* is up to date)|\S+: Circular"
 )
-ECHO = re.compile(
+ECHO = Regex(
     r"(?:\S+: (?:\*\*\* )?\[|ninja: build stopped|FAILED: |\S+: Target .* not remade|error: Recipe "
     r"|\S+: \*\*\* Wait)"
 )
 # A signal is news: nothing else in the log may tell that the program crashed.
-SIGNAL = re.compile(
+SIGNAL = Regex(
     r"\S+: \*\*\* \[.*\] (?:Segmentation fault|Killed|Aborted|Bus error|Illegal|Floating|Terminated)"
 )
 

@@ -8,23 +8,24 @@ from collections.abc import Iterator
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers import jvm_stack
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
+from buildloop.patterns import Regex
 
-FAILED = re.compile(
+FAILED = Regex(
     r"(?:\[ERROR\]\s+)?(?:(?P<method>[\w$\[\]{}., -]+?)\((?P<class>[\w.$]+)\)"
     r"|(?P<qualified>[\w.$]+\.[\w$\[\]{}() -]+?))"
     r"\s+(?:-- )?Time elapsed: .*<<< (?:FAILURE|ERROR)!"
 )
-RESULT = re.compile(
+RESULT = Regex(
     r"\[ERROR\]\s+(?P<class>[\w$.]+)\.(?P<method>[\w$]+)(?:\[[^\]]*\])?(?:->\S+)?:(?P<line>\d+)(?P<message>"
     r".*)$"
 )
-RUN = re.compile(r"(?:\[\w+\]\s+)?Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)$")
-GOAL = re.compile(
+RUN = Regex(r"(?:\[\w+\]\s+)?Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)$")
+GOAL = Regex(
     r"\[ERROR\] (?P<message>(?:Failed to execute goal|Unresolveable|Plugin |Unknown lifecycle|No goals"
     r"|The goal you|Could not|Non-|Malformed|The build could not|Unrecognised|Error resolving"
     r"|Some problems were).*)"
 )
-ECHO = re.compile(
+ECHO = Regex(
     r"\[ERROR\] Failed to execute goal .*(?:There are test failures|Compilation failure|You have \d+ )"
 )
 

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers.frames import Frame, innermost
 from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, tally, unique
+from buildloop.patterns import Regex
 
-HEAD = re.compile(
-    r"\s*\d+\) (?:Failure|Error):$|(?:Failure|Error):$|(?:Failure|Error): (?P<unit>test\S*\(\w+\))"
-)
-TEST = re.compile(r"(?P<test>[\w:]+#\S+?)(?: \[(?P<file>[^\]:]+):(?P<line>\d+)\])?:?$")
-FRAME = re.compile(r"\s+(?P<file>[^\s:]+\.rb):(?P<line>\d+)(?::in |$)")
-RAISED = re.compile(
-    r"(?P<type>[A-Z][\w:]*(?:Error|Exception|Timeout|Interrupt|Exit|Invalid\w*)): (?P<message>.*)"
-)
-FACT = re.compile(r"\s*(?P<name>Expected|Actual|-|\+)(?::|(?=\S)) ?(?P<value>.*)$")
-TALLY = re.compile(
+HEAD = Regex(r"\s*\d+\) (?:Failure|Error):$|(?:Failure|Error):$|(?:Failure|Error): (?P<unit>test\S*\(\w+\))")
+TEST = Regex(r"(?P<test>[\w:]+#\S+?)(?: \[(?P<file>[^\]:]+):(?P<line>\d+)\])?:?$")
+FRAME = Regex(r"\s+(?P<file>[^\s:]+\.rb):(?P<line>\d+)(?::in |$)")
+RAISED = Regex(r"(?P<type>[A-Z][\w:]*(?:Error|Exception|Timeout|Interrupt|Exit|Invalid\w*)): (?P<message>.*)")
+FACT = Regex(r"\s*(?P<name>Expected|Actual|-|\+)(?::|(?=\S)) ?(?P<value>.*)$")
+TALLY = Regex(
     r"(\d+) (?:runs|tests), \d+ assertions, (\d+) failures, (\d+) errors, (?:(\d+) pendings, )?(?:(\d+) "
     r"(?:skips|omissions))?"
 )
-END = re.compile(r"\d+ (?:runs|tests), |(?:bin/)?rails test |rake aborted|Finished in |={10,}|-{10,}")
+END = Regex(r"\d+ (?:runs|tests), |(?:bin/)?rails test |rake aborted|Finished in |={10,}|-{10,}")
 
 
 def parse(lines: Lines) -> ToolReport:

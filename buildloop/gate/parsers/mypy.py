@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from buildloop.gate.parsers.diagnostics import read_diagnostics
 from buildloop.gate.parsers.report import Lines, ToolReport
+from buildloop.patterns import Regex
 
-DIAGNOSTIC = re.compile(
+DIAGNOSTIC = Regex(
     r"\s*(?P<file>[^\s:][^:]*\.pyi?):(?P<line>\d+):(?:\d+:)?(?:\d+:\d+:)?(?:\d+ -)? error: "
     r"(?P<message>.*?)(?:\s+[\[(](?P<type>[\w-]+)[\])])?$"
 )
-NOTE = re.compile(r"\S+?:\d+: note: (?!See https)|    +\S")
+NOTE = Regex(r"\S+?:\d+: note: (?!See https)|    +\S")
 
 
 def parse(lines: Lines) -> ToolReport:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers import js_stack
 from buildloop.gate.parsers.frames import Frame, tidy
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, unique
+from buildloop.patterns import Regex
 
-SOURCE = re.compile(r"[#\s]*(?:Exception during run: )?(?P<file>(?:file://)?/[^\s:]+\.\w+):(?P<line>\d+)$")
-HEAP = re.compile(
+SOURCE = Regex(r"[#\s]*(?:Exception during run: )?(?P<file>(?:file://)?/[^\s:]+\.\w+):(?P<line>\d+)$")
+HEAP = Regex(
     r"FATAL ERROR: .*(?:heap|memory|Allocation)|.*JavaScript heap out of memory"
     r"|RangeError: Maximum call stack"
 )
-UNHANDLED = re.compile(r"\[?(?:UnhandledPromiseRejection|ERR_UNHANDLED_REJECTION)")
-LOADED = re.compile(r"Require stack:|\s+- /|\s*- ")
-CAUSE = re.compile(r"\s+\[?cause\]?: (?P<type>\w*Error)(?: \[\w+\])?: (?P<message>.*)$")
+UNHANDLED = Regex(r"\[?(?:UnhandledPromiseRejection|ERR_UNHANDLED_REJECTION)")
+LOADED = Regex(r"Require stack:|\s+- /|\s*- ")
+CAUSE = Regex(r"\s+\[?cause\]?: (?P<type>\w*Error)(?: \[\w+\])?: (?P<message>.*)$")
 MAX_CAUSE = 12
 MAX_MESSAGE = 40
 

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, unique
+from buildloop.patterns import Regex
 
-LINE = re.compile(r"npm (?:error|ERR!)(?: (?P<text>.*))?$")
-CODE = re.compile(r"npm (?:error|ERR!) code (?P<code>\w+)$")
-USELESS = re.compile(
+LINE = Regex(r"npm (?:error|ERR!)(?: (?P<text>.*))?$")
+CODE = Regex(r"npm (?:error|ERR!) code (?P<code>\w+)$")
+USELESS = Regex(
     r"(?:A complete log of this run|\s*/\S+-debug|errno |syscall |cwd |node -v|npm -v|argv|System |\[--|\[-"
     r"|Usage:|Options:|Run \"npm help|aliases:|  --|    |For a full report|/\S+\.txt$|node_modules/\S+$"
     r"|\d{3}$|\d{3} Note that|\d{3} tarball|workspace |location |In most cases|path |stack |This is related"
     r"|peer dep |Clean install a project|notarget In most|Fix the upstream|Lifecycle script|npm ci$|$)"
 )
-ECHO = re.compile(
+ECHO = Regex(
     r"(?:ELIFECYCLE|Lifecycle script|Test failed|Exit status|command (?:failed|sh)|command |signal"
     r"|weird error|errno|Command failed|Failed at the|This is probably not|\S+@\S+ \w+: `)"
 )
-EXPLAINS = re.compile(
+EXPLAINS = Regex(
     r"(?:ERESOLVE|Could not resolve|Conflicting|Found:|While resolving|peer |Missing:|Invalid:|missing"
     r"|notarget No|404 |enoent |network request|JSON\.parse|engine |notsup |`npm ci`|The `npm ci`"
     r"|Missing script|request to|EACCES|EPERM|code |gyp ERR! (?:stack Error|find))"

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers import js_stack
 from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, tally, unique
+from buildloop.patterns import Regex
 
-HEAD = re.compile(r"(?P<indent> {0,4})(?P<number>\d+)\) (?P<title>\S.*)$")
-PLAYWRIGHT = re.compile(r"(?:\[[\w -]+\] › )?(?P<file>\S+?):(?P<line>\d+):\d+ › (?P<name>.*?)[ ─]*$")
-FAILING = re.compile(
+HEAD = Regex(r"(?P<indent> {0,4})(?P<number>\d+)\) (?P<title>\S.*)$")
+PLAYWRIGHT = Regex(r"(?:\[[\w -]+\] › )?(?P<file>\S+?):(?P<line>\d+):\d+ › (?P<name>.*?)[ ─]*$")
+FAILING = Regex(
     r"\s+(?P<number>\d+) (?P<word>passing|failing|pending|passed|failed|flaky|skipped|did not run)\b"
 )
-FLAKY = re.compile(r"\s+\d+ flaky$")
-JASMINE = re.compile(r"(?P<total>\d+) specs?, (?P<failed>\d+) failures?(?:, (?P<pending>\d+) pending)?")
-HOOK = re.compile(r'\s+\d+\) "(?:before|after) (?:all|each)" hook')
-END = re.compile(
+FLAKY = Regex(r"\s+\d+ flaky$")
+JASMINE = Regex(r"(?P<total>\d+) specs?, (?P<failed>\d+) failures?(?:, (?P<pending>\d+) pending)?")
+HOOK = Regex(r'\s+\d+\) "(?:before|after) (?:all|each)" hook')
+END = Regex(
     r"\s*(?:\d+ (?:passing|failing|pending|failed|flaky|passed|skipped)\b|\d+ specs?, \d+ fail|npm "
     r"|error Command|\([A-Z]\w+\)$)"
 )
-NOISE = re.compile(r"\s*(?:at |\d+ \||> \d+ \||\| +\^|attachment #|Error Context:|─+$|Message:$|Stack:$|$)")
+NOISE = Regex(r"\s*(?:at |\d+ \||> \d+ \||\| +\^|attachment #|Error Context:|─+$|Message:$|Stack:$|$)")
 
 
 def parse(lines: Lines) -> ToolReport:

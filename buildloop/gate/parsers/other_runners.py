@@ -10,6 +10,7 @@ from typing import NamedTuple
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers.frames import Frame, innermost, tidy
 from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, tally, unique
+from buildloop.patterns import Regex
 
 
 class Shape(NamedTuple):
@@ -17,13 +18,13 @@ class Shape(NamedTuple):
 
     tool: str
     needs: str
-    head: re.Pattern[str]
-    end: re.Pattern[str]
+    head: Regex
+    end: Regex
 
 
 BROWSER = r"(?:Chrome|Firefox|Safari|Edge|Chromium|Electron|PhantomJS|HeadlessChrome|Chrome Headless)"
 SHAPES: tuple[Shape, ...] = tuple(
-    Shape(tool, needs, re.compile(head), re.compile(end))
+    Shape(tool, needs, Regex(head), Regex(end))
     for tool, needs, head, end in (
         (
             "exunit",
@@ -85,39 +86,37 @@ SHAPES: tuple[Shape, ...] = tuple(
         ),
     )
 )
-PLACES: tuple[re.Pattern[str], ...] = (
-    re.compile(
+PLACES: tuple[Regex, ...] = (
+    Regex(
         r"(?P<file>[\w./@+-]+\.(?:exs?|jl|R|cljs?|cljc|scala|dart|hs|lua|robot|swift|[cm]?[jt]sx?|java|kt"
         r"|rb|py"
         r"|c|cc|cpp"
         r"|cxx|h|hpp))"
         r"(?::| line |, line |\()(?P<line>\d+)"
     ),
-    re.compile(r"(?P<file>[\w./:+-]+\.dart) (?P<line>\d+):\d+"),
-    re.compile(r"(?P<file>[\w./+-]+) @ (?P<line>\d+)"),
+    Regex(r"(?P<file>[\w./:+-]+\.dart) (?P<line>\d+):\d+"),
+    Regex(r"(?P<file>[\w./+-]+) @ (?P<line>\d+)"),
 )
-FACT = re.compile(
+FACT = Regex(
     r"\s*(?:\[info\]\s*)?(?P<name>expected|actual|left|right|but got|Expected|Actual|got|Which is"
     r"|values)\s*:\s*(?P<value>.*)$"
 )
-TALLIES: tuple[re.Pattern[str], ...] = (
-    re.compile(
+TALLIES: tuple[Regex, ...] = (
+    Regex(
         r"(?:\d+ \w+, )?(?P<run>\d+) tests?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) (?:skipped"
         r"|excluded))?"
     ),
-    re.compile(
+    Regex(
         r"(?:\[info\] )?Tests: succeeded (?P<passed>\d+), failed (?P<failed>\d+), canceled \d+, ignored "
         r"(?P<skipped>\d+)"
     ),
-    re.compile(
-        r"\s*Executed (?P<run>\d+) tests?, with (?:\d+ tests? skipped and )?(?P<failed>\d+) failures?"
-    ),
-    re.compile(r"(?:ok|FAILED) \| (?P<passed>\d+) passed(?: \(.*?\))? \| (?P<failed>\d+) failed"),
-    re.compile(rf"{BROWSER}.*Executed (?P<run>\d+) of (?P=run).*\((?P<failed>\d+) FAILED\)"),
+    Regex(r"\s*Executed (?P<run>\d+) tests?, with (?:\d+ tests? skipped and )?(?P<failed>\d+) failures?"),
+    Regex(r"(?:ok|FAILED) \| (?P<passed>\d+) passed(?: \(.*?\))? \| (?P<failed>\d+) failed"),
+    Regex(rf"{BROWSER}.*Executed (?P<run>\d+) of (?P=run).*\((?P<failed>\d+) FAILED\)"),
 )
-SUCCEEDED = re.compile(r"\[ +OK +\]")
-ASIDE = re.compile(r"\s*(?:at |code:|stacktrace:|[\w./-]+\.\w+:\d+(?::\d+)?$)")
-URL = re.compile(r"https?://\S+")
+SUCCEEDED = Regex(r"\[ +OK +\]")
+ASIDE = Regex(r"\s*(?:at |code:|stacktrace:|[\w./-]+\.\w+:\d+(?::\d+)?$)")
+URL = Regex(r"https?://\S+")
 MAX_BLOCK = 60
 
 

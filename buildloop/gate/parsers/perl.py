@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers.frames import is_foreign
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, added, tally, unique
+from buildloop.patterns import Regex
 
-FAILED = re.compile(r"\s*#\s+Failed (?:\(TODO\) )?test(?: '(?P<name>.*)'?)?$")
-PLACE = re.compile(r"\s*#\s+(?:in '.*' )?at (?P<file>\S+) line (?P<line>\d+)\.")
-FACT = re.compile(r"\s*#\s+(?P<name>got|expected): (?P<value>.*)$")
-DIED = re.compile(
+FAILED = Regex(r"\s*#\s+Failed (?:\(TODO\) )?test(?: '(?P<name>.*)'?)?$")
+PLACE = Regex(r"\s*#\s+(?:in '.*' )?at (?P<file>\S+) line (?P<line>\d+)\.")
+FACT = Regex(r"\s*#\s+(?P<name>got|expected): (?P<value>.*)$")
+DIED = Regex(
     r"(?:#\s+(?:Error:\s+)?)?(?:\S+\.t \.+ (?:\d+/\d+ )?)?(?P<message>\S.*?) at (?P<file>[\w./-]+\.(?:t|pl"
     r"|pm|PL)|-e) line (?P<line>\d+)(?:\.|, (?:near|at|<).*)?$"
 )
-SUMMARY = re.compile(r"(?P<file>\S+\.t)\s+\(Wstat: .*Failed: [1-9]")
-TALLY = re.compile(r"Files=\d+, Tests=(?P<run>\d+),")
-SUBTESTS = re.compile(r"Failed (?P<failed>\d+)/\d+ subtests")
-NEAR = re.compile(
+SUMMARY = Regex(r"(?P<file>\S+\.t)\s+\(Wstat: .*Failed: [1-9]")
+TALLY = Regex(r"Files=\d+, Tests=(?P<run>\d+),")
+SUBTESTS = Regex(r"Failed (?P<failed>\d+)/\d+ subtests")
+NEAR = Regex(
     r"syntax error|Global symbol|Bareword|Can't locate|Can't find|Compilation failed|BEGIN failed"
     r"|Undefined subroutine"
 )
-ECHO = re.compile(
+ECHO = Regex(
     r"(?:#\s*)?(?:Compilation failed in require|BEGIN failed--compilation aborted|Execution of \S+ aborted"
     r"|# Looks like)"
 )

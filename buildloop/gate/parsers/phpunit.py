@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers.frames import Frame, innermost
 from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, tally, unique
+from buildloop.patterns import Regex
 
-HEAD = re.compile(r"\d+\) (?P<test>[\w\\]+::\w+)(?P<data> with data set .*)?$")
-PEST = re.compile(r"\s*FAILED\s+(?P<test>\S.* [>›] .*?)(?:\s{2,}(?P<type>\w+))?$")
-FRAME = re.compile(r"\s*(?:#\d+ |at )?(?P<file>(?:/|[A-Za-z]:\\|[\w-]+/)[^\s:()]*\.php)[:(](?P<line>\d+)\)?")
-DIED = re.compile(
+HEAD = Regex(r"\d+\) (?P<test>[\w\\]+::\w+)(?P<data> with data set .*)?$")
+PEST = Regex(r"\s*FAILED\s+(?P<test>\S.* [>›] .*?)(?:\s{2,}(?P<type>\w+))?$")
+FRAME = Regex(r"\s*(?:#\d+ |at )?(?P<file>(?:/|[A-Za-z]:\\|[\w-]+/)[^\s:()]*\.php)[:(](?P<line>\d+)\)?")
+DIED = Regex(
     r"(?:PHP )?(?P<type>Fatal error|Parse error|Catchable fatal error"
     r"|Recoverable fatal error):\s+(?P<message>.*?)"
     r" in (?P<file>\S+?)(?: on line |:)(?P<line>\d+)"
 )
-RAISED = re.compile(r"(?P<type>(?:[A-Z][\w\\]*)?(?:Error|Exception)): (?P<message>.*)")
-COMPARED = re.compile(
+RAISED = Regex(r"(?P<type>(?:[A-Z][\w\\]*)?(?:Error|Exception)): (?P<message>.*)")
+COMPARED = Regex(
     r"Failed asserting that (?P<actual>.*?) (?:is identical to|matches expected|is equal to"
     r"|equals) (?P<expected>.*?)\.?$"
 )
-TALLY = re.compile(r"Tests:\s+(?P<run>\d+), Assertions: \d+(?P<rest>.*)")
-OK = re.compile(r"OK \((?P<run>\d+) tests?, \d+ assertions?\)")
-PEST_TALLY = re.compile(r"\s*Tests:\s+(?P<parts>(?:\d+ \w+,? ?)+)\(\d+ assertions")
-PART = re.compile(r"(Failures|Errors|Skipped|Incomplete|Risky): (\d+)")
-PEST_PART = re.compile(r"(\d+) (failed|passed|skipped|todo|incomplete)")
+TALLY = Regex(r"Tests:\s+(?P<run>\d+), Assertions: \d+(?P<rest>.*)")
+OK = Regex(r"OK \((?P<run>\d+) tests?, \d+ assertions?\)")
+PEST_TALLY = Regex(r"\s*Tests:\s+(?P<parts>(?:\d+ \w+,? ?)+)\(\d+ assertions")
+PART = Regex(r"(Failures|Errors|Skipped|Incomplete|Risky): (\d+)")
+PEST_PART = Regex(r"(\d+) (failed|passed|skipped|todo|incomplete)")
 # A wrong argument is the mistake of whoever called.
-CALLED = re.compile(r"called in (?P<file>\S+\.php) on line (?P<line>\d+)")
-END = re.compile(r"(?:FAILURES!|ERRORS!|WARNINGS!|Tests: |--$|There (?:was|were) |OK )")
+CALLED = Regex(r"called in (?P<file>\S+\.php) on line (?P<line>\d+)")
+END = Regex(r"(?:FAILURES!|ERRORS!|WARNINGS!|Tests: |--$|There (?:was|were) |OK )")
 NO_TESTS = "No tests executed!"
 
 

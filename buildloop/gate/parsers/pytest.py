@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -10,17 +9,18 @@ from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers.pytest_block import RAISED, read_block
 from buildloop.gate.parsers.pytest_session import session_trouble
 from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, tally, unique
+from buildloop.patterns import Regex
 
-SECTION = re.compile(r"={3,} (?P<title>.+?) ={3,}$")
-BLOCK = re.compile(r"_{3,} (?P<title>.{1,300}?) _{3,}$")
-SUMMARY = re.compile(r"(?:FAILED|ERROR) (?P<test>\S+\.pyx?(?:::.+?)?)(?: - (?P<message>.*))?$")
-PROGRESS = re.compile(
+SECTION = Regex(r"={3,} (?P<title>.+?) ={3,}$")
+BLOCK = Regex(r"_{3,} (?P<title>.{1,300}?) _{3,}$")
+SUMMARY = Regex(r"(?:FAILED|ERROR) (?P<test>\S+\.pyx?(?:::.+?)?)(?: - (?P<message>.*))?$")
+PROGRESS = Regex(
     r"(?:\[gw\d+\] \[ *\d+%\] (?:FAILED|ERROR) (?P<worker>\S+::\S+)|(?P<own>\S+\.py::\S.*?) (?:FAILED"
     r"|ERROR)\b)"
 )
-TALLY = re.compile(r"(\d+) (passed|failed|errors?|skipped|xfailed|xpassed)\b")
-TALLY_LINE = re.compile(r"(?:=+ )?(?:\d+ \w+, )*\d+ \w+ in [\d.]+ ?s")
-NO_TESTS = re.compile(r"(?:=+ )?(?:no tests ran|no tests collected|\d+ deselected in )")
+TALLY = Regex(r"(\d+) (passed|failed|errors?|skipped|xfailed|xpassed)\b")
+TALLY_LINE = Regex(r"(?:=+ )?(?:\d+ \w+, )*\d+ \w+ in [\d.]+ ?s")
+NO_TESTS = Regex(r"(?:=+ )?(?:no tests ran|no tests collected|\d+ deselected in )")
 COLLECTING = "ERROR collecting "
 
 

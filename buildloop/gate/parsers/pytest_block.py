@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.frames import Frame, innermost
 from buildloop.gate.parsers.report import Lines, unique
+from buildloop.patterns import Regex
 
-RAISED = re.compile(r"E\s+(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*)(?::(?: (?P<message>.*))?)?$")
-ASSERTED = re.compile(r"E\s+(?:AssertionError: )?assert (?P<actual>.+?) (?:==|is) (?P<expected>.+)$")
-FRAME = re.compile(r"(?P<file>[^\s:>][^:]*\.pyx?):(?P<line>\d+)(?:: ?(?:in \S.*|[\w.]+.*)?)?$")
-NATIVE_FRAME = re.compile(r'(?:E\s+)?\s*File "(?P<file>[^"]+)", line (?P<line>\d+)')
-CAPTURED = re.compile(r"-{3,} (?:Captured|generated) ")
+RAISED = Regex(r"E\s+(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*)(?::(?: (?P<message>.*))?)?$")
+ASSERTED = Regex(r"E\s+(?:AssertionError: )?assert (?P<actual>.+?) (?:==|is) (?P<expected>.+)$")
+FRAME = Regex(r"(?P<file>[^\s:>][^:]*\.pyx?):(?P<line>\d+)(?:: ?(?:in \S.*|[\w.]+.*)?)?$")
+NATIVE_FRAME = Regex(r'(?:E\s+)?\s*File "(?P<file>[^"]+)", line (?P<line>\d+)')
+CAPTURED = Regex(r"-{3,} (?:Captured|generated) ")
 
 
 def read_block(block: Lines, test: str) -> Finding | None:

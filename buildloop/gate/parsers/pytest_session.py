@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -10,8 +9,9 @@ from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.frames import Frame, innermost
 from buildloop.gate.parsers.pytest_block import NATIVE_FRAME, read_block
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, unique
+from buildloop.patterns import Regex
 
-LOOSE = re.compile(
+LOOSE = Regex(
     r"(?:ERROR: (?:file or directory not found|not found|Unknown|unknown|could not"
     r"|.*unrecognized arguments)"
     r"|(?:__main__\.py|pytest|py\.test): error: "

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from buildloop.gate.parsers.diagnostics import read_diagnostics
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
+from buildloop.patterns import Regex
 
-CONCISE = re.compile(
+CONCISE = Regex(
     r"\s*(?P<file>[^\s:][^:]*\.(?:pyi?|ipynb|toml)):(?P<line>\d+):(?:(?:cell \d+:)?\d+:)? "
     r"(?:(?P<type>[A-Z]{1,4}\d{2,5})|(?P<type2>invalid-syntax|SyntaxError|E\d+|[a-z][a-z-]+))(?::|\s"
     r"|$) ?(?:\[\*\] )?(?P<message>.*)"
 )
 # ruff's full format: the rule first, the place on an arrow below.
-FULL = re.compile(
+FULL = Regex(
     r"(?:(?P<type>[A-Z]{1,4}\d{3,4})|(?P<type2>invalid-syntax|SyntaxError))(?::"
     r"|\s)\s*(?:\[\*\] )?(?P<message>\S.*)"
 )
-ARROW = re.compile(r"\s*--> (?P<file>[^\s:][^:]*):(?P<line>\d+):\d+")
+ARROW = Regex(r"\s*--> (?P<file>[^\s:][^:]*):(?P<line>\d+):\d+")
 # Names that do not exist and code that cannot run come before layout and style.
-GRAVE = re.compile(
+GRAVE = Regex(
     r"F(?:5|6|7|82|83)\d*|E9\d*|E0\d{3}|E11\d\d|E06\d\d|PLE\d*|invalid-syntax|SyntaxError|syntax-error"
 )
-RUFF_FAILED = re.compile(r"ruff failed$|error: (?:Failed to (?:parse|load|read)|TOML parse error)")
+RUFF_FAILED = Regex(r"ruff failed$|error: (?:Failed to (?:parse|load|read)|TOML parse error)")
 MAX_ARROW = 3
 
 
@@ -64,7 +64,7 @@ def _failed(lines: Lines) -> list[Sighting]:
         if RUFF_FAILED.match(line):
             end = next((i for i in range(index + 1, len(lines)) if not lines[i].strip()), len(lines))
             said = [text for text in lines[index:end] if text.strip(" |^")]
-            [sighting] = read_diagnostics([said[-1]], "ruff", re.compile(r"(?P<message>.*)")).sightings
+            [sighting] = read_diagnostics([said[-1]], "ruff", Regex(r"(?P<message>.*)")).sightings
             finding = replace(sighting.finding, type="config", lines=tuple(said[::-1]))
             found.append(Sighting(finding, index, end))
             break

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
 from buildloop.gate.parsers.said import read_sentences, sentences
+from buildloop.patterns import Regex
 
 TABLE = sentences(
     ("conda", "resolve", r"(?:error|critical)\s+libmamba (?P<message>.*)", Rank.CAUSE, 4),
@@ -117,7 +117,7 @@ TABLE = sentences(
 
 
 # pip names the line of the requirements file that asked.
-REQUIRED = re.compile(r"-r (?P<file>\S+) \(line (?P<line>\d{1,8})\)")
+REQUIRED = Regex(r"-r (?P<file>\S+) \(line (?P<line>\d{1,8})\)")
 
 
 def parse(lines: Lines) -> ToolReport:

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers.frames import Frame, innermost, tidy
 from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, tally, unique
+from buildloop.patterns import Regex
 
-HEAD = re.compile(r"\s{1,4}\d+(?:\.\d+)?\) (?P<title>\S.*)$")
-LOADING = re.compile(r"An error occurred (?:while loading (?P<file>\S+?)\.?$|in an? `)")
-FAILURE = re.compile(r"\s*Failure/Error: ")
-TYPE = re.compile(
+HEAD = Regex(r"\s{1,4}\d+(?:\.\d+)?\) (?P<title>\S.*)$")
+LOADING = Regex(r"An error occurred (?:while loading (?P<file>\S+?)\.?$|in an? `)")
+FAILURE = Regex(r"\s*Failure/Error: ")
+TYPE = Regex(
     r"\s*(?P<type>[A-Z][\w:]*(?:Error|Exception|Failure|NotFound|Invalid|Timeout|Exit"
     r"|[A-Z]\w*))(?: \(.*\))?:$"
 )
-FRAME = re.compile(r"\s*# (?P<file>[^\s:]+):(?P<line>\d+)(?::in |$)")
-FACT = re.compile(r"\s+(?P<name>expected|got|received):? +(?P<value>.*)$|\s+expected\b.*")
+FRAME = Regex(r"\s*# (?P<file>[^\s:]+):(?P<line>\d+)(?::in |$)")
+FACT = Regex(r"\s+(?P<name>expected|got|received):? +(?P<value>.*)$|\s+expected\b.*")
 # Ruby names the place of a syntax error in its message.
-BROKEN = re.compile(r"\s+(?P<file>\S+\.rb):(?P<line>\d+): (?:syntax error|.*SyntaxError|.*unexpected)")
-RERUN = re.compile(r"rspec (?P<test>\S+)(?: # .*)?$")
-TALLY = re.compile(
-    r"(\d+) examples?, (\d+) failures?(?:, (\d+) pending)?(?:, (\d+) errors? occurred outside)?"
-)
-END = re.compile(
+BROKEN = Regex(r"\s+(?P<file>\S+\.rb):(?P<line>\d+): (?:syntax error|.*SyntaxError|.*unexpected)")
+RERUN = Regex(r"rspec (?P<test>\S+)(?: # .*)?$")
+TALLY = Regex(r"(\d+) examples?, (\d+) failures?(?:, (\d+) pending)?(?:, (\d+) errors? occurred outside)?")
+END = Regex(
     r"Finished in |Failed examples:|Pending:|No examples found|Top \d+ slowest|Coverage report"
     r"|\d+ examples?, "
 )

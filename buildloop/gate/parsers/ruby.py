@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.frames import Frame, innermost
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, unique
+from buildloop.patterns import Regex
 
-RAISED = re.compile(
+RAISED = Regex(
     r"(?P<file>[^\s:]+(?:\.rb|\.rake|Rakefile|Gemfile)|<internal:\S+?>"
     r"|\S*bin/\w+):(?P<line>\d+):in [`'](?P<where>[^']*)': (?P<message>.*?)"
     r"(?: \((?P<type>[A-Z][\w:]*)\))?$"
 )
-SYNTAX = re.compile(
+SYNTAX = Regex(
     r"(?P<file>[^\s:]+\.rb):(?P<line>\d+): (?P<message>(?:syntax error|warning: )?.*(?:syntax error"
     r"|unexpected|unterminated|SyntaxError).*)"
 )
-FRAME = re.compile(r"\s+(?:from |\d+: from )?(?P<file>[^\s:]+):(?P<line>\d+):in ")
-HEADED = re.compile(r"(?P<type>[A-Z]\w*(?:::[A-Z]\w*)+): (?P<message>.*)$")
-BARE_FRAME = re.compile(r"\s*(?P<file>[\w./+-]+\.(?:rb|rake)):(?P<line>\d+):in ")
+FRAME = Regex(r"\s+(?:from |\d+: from )?(?P<file>[^\s:]+):(?P<line>\d+):in ")
+HEADED = Regex(r"(?P<type>[A-Z]\w*(?:::[A-Z]\w*)+): (?P<message>.*)$")
+BARE_FRAME = Regex(r"\s*(?P<file>[\w./+-]+\.(?:rb|rake)):(?P<line>\d+):in ")
 ABORTED = ("rake aborted!", "rails aborted!", "bin/rails aborted!")
-RAKE = re.compile(
+RAKE = Regex(
     r"(?P<type>[A-Z]\w*(?:::\w+)*): ?(?P<message>.*)|(?P<told>Don't know how to build task.*"
     r"|Command failed with status.*)"
 )

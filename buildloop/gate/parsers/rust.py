@@ -8,25 +8,24 @@ from collections.abc import Iterator
 from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.frames import Frame, innermost
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, unique
+from buildloop.patterns import Regex
 
-ERROR = re.compile(r"\s*error(?:\[(?P<type>E\d{4})\])?: (?P<message>.+)$")
-ARROW = re.compile(r"\s*-->\s(?P<file>[^:]+):(?P<line>\d+):\d+")
-CAUSE = re.compile(r"(?:Caused by:|  +\S)")
-CASCADE = re.compile(
+ERROR = Regex(r"\s*error(?:\[(?P<type>E\d{4})\])?: (?P<message>.+)$")
+ARROW = Regex(r"\s*-->\s(?P<file>[^:]+):(?P<line>\d+):\d+")
+CAUSE = Regex(r"(?:Caused by:|  +\S)")
+CASCADE = Regex(
     r"(?:could not compile|aborting due to|test failed, to rerun|\d+ targets? failed|build failed"
     r"|process didn't exit successfully"
     r"|Recipe `|test run failed|doctest failed)"
 )
-NOTE = re.compile(r"\s+= (?:note|help): (?P<text>.*)|\s+\S.*error: .*|(?:help|note): ")
-LINKER = re.compile(
-    r".*(?:unable to find library|cannot find -l|undefined (?:reference|symbol)|ld: .*not found)"
-)
-SPURIOUS = re.compile(r"warning: spurious network error")
+NOTE = Regex(r"\s+= (?:note|help): (?P<text>.*)|\s+\S.*error: .*|(?:help|note): ")
+LINKER = Regex(r".*(?:unable to find library|cannot find -l|undefined (?:reference|symbol)|ld: .*not found)")
+SPURIOUS = Regex(r"warning: spurious network error")
 # Cargo aligns its verbs to the right.
-CARGO_VERB = re.compile(
+CARGO_VERB = Regex(
     r" {3,}(?:Compiling|Updating|Checking|Downloading|Downloaded|Finished|Running|Blocking|Locking|Adding) "
 )
-CARGO_SAID = re.compile(
+CARGO_SAID = Regex(
     r"error: (?:cannot update the lock file|the lock file|no matching package|failed to (?:select a version"
     r"|get `"
     r"|load |parse manifest|download|resolve|run custom build)|package `|could not find `Cargo\.toml`"

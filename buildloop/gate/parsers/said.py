@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache
 from typing import NamedTuple
 
 from buildloop.gate.parsers.diagnostics import MAX_FINDINGS, finding_of
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
+from buildloop.patterns import Regex
 
 
 class Sentence(NamedTuple):
@@ -16,13 +16,12 @@ class Sentence(NamedTuple):
 
     tool: str
     type: str
-    pattern: re.Pattern[str]
+    pattern: Regex
     rank: Rank = Rank.CAUSE
     follow: int = 0  # indented or bulleted lines after it that belong to it
 
 
-NAMED_GROUP = re.compile(r"\(\?P<\w+>")
-FOLLOWING = re.compile(r"(?:\[\w+\]\s{2,}|[\s│|╰─▶╭·•*-]+)\S")
+FOLLOWING = Regex(r"(?:\[\w+\]\s{2,}|[\s│|╰─▶╭·•*-]+)\S")
 
 
 def sentences(
@@ -32,7 +31,7 @@ def sentences(
         Sentence(
             row[0],
             row[1],
-            re.compile(row[2]),
+            Regex(row[2]),
             row[3] if len(row) > 3 else Rank.CAUSE,
             row[4] if len(row) > 4 else 0,
         )
@@ -40,21 +39,17 @@ def sentences(
     )
 
 
-@cache
-def _sieve(table: tuple[Sentence, ...]) -> re.Pattern[str]:
-    """One expression for the whole table: most lines match no sentence, and one match says so."""
-    unnamed = (NAMED_GROUP.sub("(?:", sentence.pattern.pattern) for sentence in table)
-    return re.compile("|".join(f"(?:{pattern})" for pattern in unnamed))
-
-
-def read_sentences(lines: Lines, table: tuple[Sentence, ...]) -> ToolReport:
+def read_sentences(lines: Lines, table: Iterable[Sentence]) -> ToolReport:
+    text = "\n".join(lines)
+    possible = [sentence for sentence in table if sentence.pattern.may_match(text)]
     found: list[Sighting] = []
-    sieve = _sieve(table).match
     index = 0
     while index < len(lines) and len(found) < MAX_FINDINGS:
         end = index + 1
-        if lines[index] and sieve(lines[index]):
-            sentence, match = next((s, m) for s in table if (m := s.pattern.match(lines[index])))
+        line = lines[index]
+        told = next(((s, m) for s in possible if (m := s.pattern.match(line))), None) if line else None
+        if told:
+            sentence, match = told
             while end < len(lines) and end <= index + sentence.follow and FOLLOWING.match(lines[end]):
                 end += 1
             finding = finding_of(match, sentence.tool, tuple(lines[index:end]))

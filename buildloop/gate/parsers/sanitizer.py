@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.frames import Frame, innermost
 from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, unique
+from buildloop.patterns import Regex
 
-HEAD = re.compile(
+HEAD = Regex(
     r"(?:==\d+==\s?ERROR: |WARNING: )(?P<type>\w+Sanitizer): (?P<message>.*)"
     r"|(?P<file>[^\s:]+):(?P<line>\d+):\d+: (?P<ub>runtime error: .*)"
     r"|==\d+== (?P<valgrind>(?:Invalid (?:read|write|free)|Conditional jump|Use of uninit"
     r"|Process terminating).*)"
 )
-FRAME = re.compile(
+FRAME = Regex(
     r"\s+#\d+ (?:0x[0-9a-f]+ (?:in )?)?.*? (?P<file>[^\s()]+?):(?P<line>\d+)(?::\d+)?(?: \(.*)?$"
     r"|==\d+==\s+(?:at|by) 0x[0-9A-Fa-f]+: .*\((?P<vfile>[\w.+-]+):(?P<vline>\d+)\)"
 )
-SUMMARY = re.compile(r"SUMMARY: \w+Sanitizer: ")
+SUMMARY = Regex(r"SUMMARY: \w+Sanitizer: ")
 MAX_BLOCK = 80
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
 from buildloop.gate.parsers.said import read_sentences, sentences
+from buildloop.patterns import Regex
 
 SCRIPT = r"(?:(?P<file>[\w./~-]+): (?:line )?(?P<line>\d+): |[\w./-]+: )?"
 TABLE = sentences(
@@ -152,7 +152,7 @@ TABLE = sentences(
 
 
 # `bash: line 1:` is a command line, not a file of the project.
-INTERPRETER = re.compile(r"(?:/\S*/)?(?:bash|sh|dash|zsh|ksh|env)$")
+INTERPRETER = Regex(r"(?:/\S*/)?(?:bash|sh|dash|zsh|ksh|env)$")
 
 
 def parse(lines: Lines) -> ToolReport:

@@ -9,22 +9,23 @@ from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers import js_stack
 from buildloop.gate.parsers.frames import Frame, innermost, tidy
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport, tally, unique
+from buildloop.patterns import Regex
 
-RESULT = re.compile(
+RESULT = Regex(
     r"(?P<indent>\s*)(?P<failed>not )?ok (?P<number>\d+)(?: -)?(?: (?P<name>.*?))?(?P<directive> # (?:SKIP"
     r"|TODO|skip|todo)\b.*)?$"
 )
-YAML_FACT = re.compile(
+YAML_FACT = Regex(
     r"\s+(?P<name>error|expected|actual|name|code|location|operator|at|message|found|wanted|file|line"
     r"|failureType)\s*:\s*(?P<value>.*)$"
 )
-BATS_PLACE = re.compile(r"#\s+(?:\(.*)?in (?P<test>test )?file (?P<file>\S+), line (?P<line>\d+)")
-SHELL_PLACE = re.compile(r"#\s+(?P<file>[\w./-]+): line (?P<line>\d+): ")
-PERL_HEAD = re.compile(r"#\s+(?:Failed test|at )")
-BATS_COMMAND = re.compile(r"#\s+`.*' failed")
-PERL_PLACE = re.compile(r"#?\s*(?:.*? )?at (?P<file>\S+\.\w+) line (?P<line>\d+)")
-JS_TOTAL = re.compile(r"\s*# (tests|pass|fail|skipped|todo|cancelled) (\d+)$")
-PLAN = re.compile(r"1\.\.\d+")
+BATS_PLACE = Regex(r"#\s+(?:\(.*)?in (?P<test>test )?file (?P<file>\S+), line (?P<line>\d+)")
+SHELL_PLACE = Regex(r"#\s+(?P<file>[\w./-]+): line (?P<line>\d+): ")
+PERL_HEAD = Regex(r"#\s+(?:Failed test|at )")
+BATS_COMMAND = Regex(r"#\s+`.*' failed")
+PERL_PLACE = Regex(r"#?\s*(?:.*? )?at (?P<file>\S+\.\w+) line (?P<line>\d+)")
+JS_TOTAL = Regex(r"\s*# (tests|pass|fail|skipped|todo|cancelled) (\d+)$")
+PLAN = Regex(r"1\.\.\d+")
 BLOCK_TEXT = ("|-", "|", ">-", ">")
 
 
@@ -108,7 +109,7 @@ def _node_or_tape(block: Lines, head: str, name: str | None) -> Finding | None:
     )
 
 
-STACKED = re.compile(r"\s+(?:[\w.<>$ \[\]]+ \()?(?P<file>(?:file://)?/[^\s():]+):(?P<line>\d+):\d+\)?$")
+STACKED = Regex(r"\s+(?:[\w.<>$ \[\]]+ \()?(?P<file>(?:file://)?/[^\s():]+):(?P<line>\d+):\d+\)?$")
 
 
 def _stack(yaml: Lines) -> list[Frame]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, unique
+from buildloop.patterns import Regex
 
-HEAD = re.compile(r"[│|]\s*Error: (?P<message>.*)$")
-PLACE = re.compile(r"[│|]\s*on (?P<file>\S+) line (?P<line>\d+)")
-BOX = re.compile(r"[│|]")
+HEAD = Regex(r"[│|]\s*Error: (?P<message>.*)$")
+PLACE = Regex(r"[│|]\s*on (?P<file>\S+) line (?P<line>\d+)")
+BOX = Regex(r"[│|]")
 
 
 def parse(lines: Lines) -> ToolReport:

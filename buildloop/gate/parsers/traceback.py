@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from buildloop.diagnosis.model import Finding
 from buildloop.gate.parsers.frames import Frame, innermost
 from buildloop.gate.parsers.report import Lines, Rank, Sighting, ToolReport
+from buildloop.patterns import Regex
 
 START = "Traceback (most recent call last)"
-FRAME = re.compile(r'\s*(?:\|\s*)?File "(?P<file>[^"]+)", line (?P<line>\d+)(?:, in (?P<function>\S+))?')
-RAISED = re.compile(r"(?P<type>[A-Za-z_][\w.]*)(?:: (?P<message>.*))?$")
+FRAME = Regex(r'\s*(?:\|\s*)?File "(?P<file>[^"]+)", line (?P<line>\d+)(?:, in (?P<function>\S+))?')
+RAISED = Regex(r"(?P<type>[A-Za-z_][\w.]*)(?:: (?P<message>.*))?$")
 CHAINED = ("During handling of the above", "The above exception was the direct")
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from buildloop.gate.parsers.diagnostics import read_diagnostics
 from buildloop.gate.parsers.report import Lines, ToolReport
+from buildloop.patterns import Regex
 
-DIAGNOSTIC = re.compile(
+DIAGNOSTIC = Regex(
     r"\s*(?:\[!\] (?:\([^)]*\) )?)?(?:Error: |ERROR |✘ \[ERROR\] |ERROR in )?"
     r"(?:(?P<file>[^\s(:][^(:]*)[(:](?P<line>\d+)[,:]\d+\)?(?: -|:) )?error (?P<type>TS\d+): (?P<message>.*)"
 )
-EXPLANATION = re.compile(r"\s{2,}\S")
+EXPLANATION = Regex(r"\s{2,}\S")
 
 
 def parse(lines: Lines) -> ToolReport:

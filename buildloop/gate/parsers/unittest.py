@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers.frames import innermost
 from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, tally, unique
 from buildloop.gate.parsers.traceback import START, Traceback, read_traceback
+from buildloop.patterns import Regex
 
-HEADER = re.compile(r"(?:ERROR|FAIL|UNEXPECTED SUCCESS): (?P<name>\S+)(?: \((?P<where>[\w.<>]+)\))?")
-RULE = re.compile(r"={30,}$|-{30,}$")
-RAN = re.compile(r"Ran (\d+) tests? in ")
-RESULT = re.compile(r"(?:FAILED|OK)(?: \((?P<parts>[^)]*)\))?$")
-PART = re.compile(r"(failures|errors|skipped|unexpected successes)=(\d+)")
+HEADER = Regex(r"(?:ERROR|FAIL|UNEXPECTED SUCCESS): (?P<name>\S+)(?: \((?P<where>[\w.<>]+)\))?")
+RULE = Regex(r"={30,}$|-{30,}$")
+RAN = Regex(r"Ran (\d+) tests? in ")
+RESULT = Regex(r"(?:FAILED|OK)(?: \((?P<parts>[^)]*)\))?$")
+PART = Regex(r"(failures|errors|skipped|unexpected successes)=(\d+)")
 
 
 def parse(lines: Lines) -> ToolReport:

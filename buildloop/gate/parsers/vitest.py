@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers import js_stack
 from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, tally, unique
+from buildloop.patterns import Regex
 
-FAIL = re.compile(r"\s?FAIL\s+(?:\|\S+\| )?(?P<file>\S+\.[cm]?[jt]sx?)(?: > (?P<name>.*)| \[ .*)?$")
-RULE = re.compile(r"\s*⎯{3,}")
-TESTS = re.compile(r"\s+Tests\s+(?P<parts>.*\(\d+\))")
-PART = re.compile(r"(\d+) (failed|passed|skipped|todo)")
-UNHANDLED = re.compile(r"⎯+ ?(?:Unhandled (?:Errors?|Rejections?)|Uncaught Exception|Startup Error)")
+FAIL = Regex(r"\s?FAIL\s+(?:\|\S+\| )?(?P<file>\S+\.[cm]?[jt]sx?)(?: > (?P<name>.*)| \[ .*)?$")
+RULE = Regex(r"\s*⎯{3,}")
+TESTS = Regex(r"\s+Tests\s+(?P<parts>.*\(\d+\))")
+PART = Regex(r"(\d+) (failed|passed|skipped|todo)")
+UNHANDLED = Regex(r"⎯+ ?(?:Unhandled (?:Errors?|Rejections?)|Uncaught Exception|Startup Error)")
 LOOSE = ("No test files found", "Error: No test suite found", "failed to load config from")
-CODE = re.compile(r"\s+(?:\d+\|| +\^|\|)|\s*❯ |\s*$")
+CODE = Regex(r"\s+(?:\d+\|| +\^|\|)|\s*❯ |\s*$")
 
 
 def parse(lines: Lines) -> ToolReport:

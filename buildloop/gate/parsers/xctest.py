@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from buildloop.gate.parsers.diagnostics import read_diagnostics
 from buildloop.gate.parsers.report import Lines, ToolReport, unique
+from buildloop.patterns import Regex
 
-FAILED = re.compile(
+FAILED = Regex(
     r"(?P<file>[^\s:][^:]*\.\w+):(?P<line>\d+):(?:\d+:)? error: (?:-\[(?P<suite>[\w.]+) (?P<case>\w+)\]"
     r"|(?P<test>[\w.]+)) : (?P<message>.*)"
 )
-COMPARED = re.compile(r"\(\"(?P<actual>.*?)\"\) is not equal to \(\"(?P<expected>.*?)\"\)")
+COMPARED = Regex(r"\(\"(?P<actual>.*?)\"\) is not equal to \(\"(?P<expected>.*?)\"\)")
 
 
 def parse(lines: Lines) -> ToolReport:

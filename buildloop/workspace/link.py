@@ -1,0 +1,41 @@
+"""Keeps the worktree tied to the repository, whatever an agent or a gate has done to it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from buildloop.files import write_atomic
+from buildloop.models import WorkspaceInfo
+from buildloop.workspace.git import run_git
+
+
+def reconnect(workspace: WorkspaceInfo) -> bool:
+    """Mend the link to the repository; False when git knows no such worktree any more.
+
+    Without its link git looks further up, and might find and change a checkout of the user's. A killed git also
+    leaves its locks; nobody else may work here (the run is locked), so they are stale.
+    """
+    root = Path(workspace.root)
+    own = _git_dir(Path(workspace.repo), root)
+    if own is None:
+        return False
+    root.mkdir(parents=True, exist_ok=True)
+    link, wanted = root / ".git", f"gitdir: {own}\n"
+    if link.is_dir() and not link.is_symlink():
+        shutil.rmtree(link)
+    if not link.is_file() or link.read_bytes() != wanted.encode():
+        write_atomic(link, wanted)
+    branch = own.parent.parent / "refs" / "heads" / f"{workspace.branch}.lock"
+    for stale in (own / "index.lock", own / "HEAD.lock", branch):
+        stale.unlink(missing_ok=True)
+    return True
+
+
+def _git_dir(repo: Path, root: Path) -> Path | None:
+    """Where the repository keeps this worktree's HEAD and index."""
+    common = (repo / run_git(repo, "rev-parse", "--git-common-dir")).resolve()
+    for entry in (common / "worktrees").glob("*/gitdir"):
+        if Path(entry.read_text(encoding="utf-8", errors="surrogateescape").strip()) == root / ".git":
+            return entry.parent
+    return None
