@@ -15,7 +15,7 @@ from buildloop.recovery.redirect import redirect_note
 from buildloop.recovery.rerun.merge import merge_rerun
 from buildloop.recovery.rerun.narrow import covers, narrowed_gate
 from buildloop.recovery.strategies import strategy_for
-from buildloop.state import LoopState, attempts_of, attempts_since_redirect
+from buildloop.state import LoopState, attempts_of, attempts_since_redirect, flaky_tests
 from tasks.classify import ClassifyInput, classify
 from tasks.gate import GateInput, gate
 from tasks.options import step_key, task_options
@@ -92,7 +92,6 @@ def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
     failure = fingerprint_reading(iteration.gate.reading)
     act = recover.with_options(**task_options(retry_policy(strategy, request).recover, request))
     seen = replace(state, iterations=(*state.iterations, iteration))
-    changed = iteration.agent.checkpoint.files if iteration.agent else ()
     recovery = act(
         step_key(request, state.session, number, f"recover-{turn}", iteration.gate.tree),
         RecoverInput(
@@ -103,7 +102,9 @@ def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
             strategy=strategy,
             environment=state.environment_after(iteration),
             restarts=state.restarts,
-            tried_before=state.was_tried(strategy.action, failure) and not declares_anew(changed),
+            tried_before=state.was_tried(strategy.action, failure) and not declares_anew(iteration),
+            flaky=tuple(sorted(flaky_tests(iteration))),
+            tree=iteration.gate.tree,
             evidence=found.diagnosis.evidence,
             redirect=redirect_note(seen, redirects_used(state)),
             head=seen.head,

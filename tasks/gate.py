@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from prefect import task
@@ -12,6 +13,7 @@ from buildloop.diagnosis.model import TestCounts
 from buildloop.errors import GateStillRed, GateUnavailable
 from buildloop.gate.run import GateSetup, run_gate
 from buildloop.models import GateReport, Verdict, WorkspaceInfo
+from buildloop.recovery.quarantine import judge, quarantined
 from buildloop.request import BuildRequest
 from buildloop.workspace.checkpoint import settle_after_gate
 from buildloop.workspace.integrity import check_integrity
@@ -61,6 +63,8 @@ def gate(key: str, given: GateInput) -> GateReport:
     )
     report = run_gate(given.commands, setup, given.tree, name=given.step)
     settle_after_gate(given.workspace, here.run.exclude_file)
+    known = quarantined(Path(given.request.state_dir), given.workspace.repo_id, datetime.now(UTC))
+    report = judge(report, known)
     report = check_integrity(report, given.workspace, given.commit, given.commands, given.baseline)
     tell(f"{given.label}: {report.in_words}", "gate", report.verdict)
     if report.verdict is Verdict.COULD_NOT_RUN and given.must_run:

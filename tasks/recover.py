@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 
 from prefect import task
 
+from buildloop.errors import InstallUnavailable
 from buildloop.models import Recovery, Strategy, WorkspaceInfo
 from buildloop.recovery.install import install_dependencies
+from buildloop.recovery.quarantine import Evidence, add
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
 from buildloop.workspace.checkpoint import Step, go_back
 from buildloop.workspace.worktree import put_back
-from tasks.options import DURABLE, tell
+from tasks.options import DURABLE, attempts_left, tell
 from tasks.surroundings import surroundings
 
 
@@ -30,6 +34,8 @@ class RecoverInput:
     environment: Mapping[str, str]
     restarts: int
     tried_before: bool
+    flaky: tuple[str, ...]
+    tree: str
     evidence: tuple[str, ...]
     redirect: str
     head: str
@@ -61,13 +67,23 @@ def _act(given: RecoverInput) -> Recovery:
         case "reduce_and_redirect":
             return _redirect(given)
         case "rerun_tests":
-            return Recovery(
-                strategy=given.strategy, outcome="what failed is run again on the same tree", helped=True
-            )
+            return _quarantine(given)
         case "restart_compressed":
             return Recovery(strategy=given.strategy, outcome="a new session follows")
         case _:
             return Recovery(strategy=given.strategy, outcome="the agent gets the findings")
+
+
+def _quarantine(given: RecoverInput) -> Recovery:
+    """Tests that passed and failed on one tree are known from now on; the gate is run again by its policy."""
+    again = "what failed is run again on the same tree"
+    if not given.flaky:
+        return Recovery(strategy=given.strategy, outcome=again, helped=True)
+    seen = Evidence(run=str(given.request.run_id), tree=given.tree, outcomes=("failed", "passed"))
+    store = Path(given.request.state_dir)
+    add(store, given.workspace.repo_id, given.flaky, seen, datetime.now(UTC))
+    known = f"{again}; quarantined as flaky: {', '.join(given.flaky)}"
+    return Recovery(strategy=given.strategy, outcome=known, helped=True)
 
 
 def _redirect(given: RecoverInput) -> Recovery:
@@ -92,9 +108,21 @@ def _reinstall(given: RecoverInput) -> Recovery:
         )
     here = surroundings(given.request, given.workspace, given.environment)
     log = here.run.iteration_dir(given.session, given.number) / "install.log"
-    install = install_dependencies(here.workdir, here.run.path, log, here.environment, here.mark, here.redact)
+    try:
+        install = install_dependencies(
+            here.workdir, here.run.path, log, here.environment, here.mark, here.redact
+        )
+    except InstallUnavailable as error:
+        if attempts_left():
+            raise
+        return Recovery(
+            strategy=given.strategy, outcome=str(error), note=f"Nothing could be installed: {error}."
+        )
+    wrong = f" Wrong: {'; '.join(install.wrong)}." if install.wrong else ""
     note = (
-        "" if install.done else f"A dependency is missing and could not be installed: {install.explanation}."
+        ""
+        if install.done
+        else f"A dependency is missing and could not be installed: {install.explanation}.{wrong}"
     )
     return Recovery(
         strategy=given.strategy,

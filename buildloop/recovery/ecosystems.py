@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
+
+from buildloop.models import Iteration
 
 # Filled in when the command is made: the install's own folder, and the pip that fits the gate's interpreter.
 FOLDER = "{folder}"
@@ -152,7 +153,7 @@ def _up_to_root(workdir: Path) -> Iterator[Path]:
     yield from chain[: root + 1]
 
 
-def declares_anew(files: Iterable[str]) -> bool:
-    """Whether a change of these files makes another install worth while, though one did not help before."""
-    names = [PurePosixPath(file).name for file in files]
-    return any(fnmatch(name, ecosystem.marker) for name in names for ecosystem in ECOSYSTEMS)
+def declares_anew(iteration: Iteration) -> bool:
+    """Whether the agent changed what an install goes by, so that one which did not help before may help now."""
+    files = iteration.agent.checkpoint.files if iteration.agent else ()
+    return any(PurePosixPath(file).name in {one.marker for one in ECOSYSTEMS} for file in files)

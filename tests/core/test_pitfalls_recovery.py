@@ -49,6 +49,8 @@ def test_21_every_strategy_is_carried_out_and_its_outcome_recorded(mode, repo, r
             environment={},
             restarts=0,
             tried_before=False,
+            flaky=(),
+            tree=workspace.start_tree,
             evidence=(),
             redirect="another approach",
             head=workspace.start_commit,
