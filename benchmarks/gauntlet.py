@@ -12,6 +12,7 @@ import contextlib
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from rich.console import Console
@@ -62,16 +63,30 @@ def run_gauntlet(
             skipped[scenario.name] = f"{', '.join(missing)} not installed"
             continue
         done.append(scenario)
-        for name, policy in running.items():
-            root = place / scenario.name / name.replace(" ", "-").replace("'", "")
-            outcome = judged(scenario, name, policy(scenario, root), root)
-            outcomes[scenario.name, name] = outcome
-            sign = "ok " if outcome.mark in GOOD else "-- "
-            console.print(
-                f"    {sign}{name:13} {outcome.mark:12} {outcome.calls:3} calls  {outcome.seconds:5.1f} s",
-                markup=False,
-            )
+        for outcome in _under_all(scenario, running, place / scenario.name):
+            outcomes[scenario.name, outcome.policy] = outcome
+            console.print(_line(outcome), markup=False)
     return Gauntlet(tuple(done), tuple(running), outcomes, skipped)
+
+
+def _under_all(scenario: Scenario, running: Mapping[str, Policy], place: Path) -> list[Outcome]:
+    """The loops to compare with side by side, the product after them and alone: it is the one that is timed."""
+
+    def under(name: str) -> Outcome:
+        root = place / name.replace(" ", "-").replace("'", "")
+        return judged(scenario, name, running[name](scenario, root), root)
+
+    *compared, product = running
+    with ThreadPoolExecutor() as pool:
+        outcomes = list(pool.map(under, compared))
+    return [*outcomes, under(product)]
+
+
+def _line(outcome: Outcome) -> str:
+    sign = "ok" if outcome.mark in GOOD else "--"
+    return (
+        f"    {sign} {outcome.policy:13} {outcome.mark:12} {outcome.calls:3} calls  {outcome.seconds:5.1f} s"
+    )
 
 
 def show(gauntlet: Gauntlet, console: Console) -> None:
