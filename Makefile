@@ -4,14 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check unit bench gauntlet lock clean help
+.PHONY: demo test check unit bench chaos gauntlet lock clean help
 
 help:
 	@echo "make demo   watch a loop fail five ways and turn green (no API key, offline)"
 	@echo "make test   run all tests"
 	@echo "make unit   run the tests that need no server"
 	@echo "make check  ruff, format, mypy --strict"
-	@echo "make bench  run the benchmarks"
+	@echo "make bench  speed and memory of the diagnosis on a 200 MB log"
+	@echo "make chaos  kill a run 50 times, resume it, compare with an undisturbed one (10 minutes)"
 	@echo "make gauntlet  buildloop against plain retry on small real repositories (5 minutes)"
 	@echo "make lock   resolve the dependencies anew into requirements.lock"
 	@echo "make clean  remove the virtual environment and caches"
@@ -38,7 +39,10 @@ check: $(READY)
 	@$(BIN)/mypy
 
 bench: $(READY)
-	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@$(BIN)/python benchmarks/diagnose.py
+
+chaos: $(READY)
+	@$(BIN)/python benchmarks/chaos.py
 
 gauntlet: $(READY)
 	@$(BIN)/python benchmarks/gauntlet.py
