@@ -39,7 +39,7 @@ print(f"Ran {12} tests in 0.0s\\n\\n" + (f"FAILED (failures={len(left)})" if lef
 sys.exit(bool(left))
 """
 LONGEST_WAIT = 20.0
-TARGETS = ("process", "group", "server")
+TARGETS = ("process", "group", "process", "group", "server")
 
 
 @dataclass(frozen=True)
@@ -103,24 +103,25 @@ def start(arguments: list[str]) -> subprocess.Popen[bytes]:
     )
 
 
-def run_once(folder: Path, kills: int, dice: random.Random, *, show: bool = False) -> Outcome:
-    """One run from start to end; `kills` times something is killed on the way."""
+def run_once(folder: Path, kills: int, dice: random.Random, *, show: bool = False) -> tuple[Outcome, int]:
+    """One run from start to end; at most `kills` times something is killed on the way. Also how often that was."""
     repo, script, state = make_repo(folder), make_script(folder), folder / "state"
     first = ["run", "remove all bugs", "--repo", str(repo), "--test", GATE, "--agent-script", str(script)]
-    process = start(command(*first, state=state))
+    process, delivered = start(command(*first, state=state)), 0
     for number in range(kills):
         if not wait_for_work(process, state, dice):
             break
         target = TARGETS[number % len(TARGETS)]
         strike(process, state, target)
         end(process)
+        delivered += 1
         if show:
             print(f"\rkill {number + 1}/{kills} ({target})  ", end="", flush=True)
         process = start(command("resume", state=state))
     process.wait()
     if show:
         print()
-    return outcome(state, repo)
+    return outcome(state, repo), delivered
 
 
 def wait_for_work(process: subprocess.Popen[bytes], state: Path, dice: random.Random) -> bool:
@@ -195,15 +196,16 @@ def main() -> int:
     options = parser.parse_args()
     dice = random.Random(options.seed)
     with tempfile.TemporaryDirectory(prefix="buildloop-chaos-") as folder:
-        calm = run_once(Path(folder) / "calm", 0, dice)
+        calm, _ = run_once(Path(folder) / "calm", 0, dice)
         print("undisturbed:", calm)
         killed, rounds, worst = 0, 0, []
         while killed < options.kills:
             rounds += 1
-            batch = min(10, options.kills - killed)
-            stormy = run_once(Path(folder) / f"storm-{rounds}", batch, dice, show=True)
-            killed += batch
-            print(f"after {batch} kills:", stormy)
+            stormy, delivered = run_once(
+                Path(folder) / f"storm-{rounds}", options.kills - killed, dice, show=True
+            )
+            killed += delivered
+            print(f"after {delivered} kills:", stormy)
             if stormy != calm:
                 worst.append(asdict(stormy))
     print(f"{killed} kills in {rounds} runs: {'all equal' if not worst else f'{len(worst)} runs differ'}")
