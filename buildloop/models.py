@@ -183,6 +183,12 @@ class Iteration(Frozen):
     agent: AgentRun | None = None
     remedies: tuple[Remedy, ...] = ()
     context_pct: int = 0
+    installed_at: int = Field(0, description="How many reports were made before the last install.")
+
+    @property
+    def comparable(self) -> tuple[GateReport, ...]:
+        """The reports of one tree in one environment: only these can show that a test is flaky."""
+        return self.reports[self.installed_at :]
 
     @property
     def gate(self) -> GateReport:
@@ -206,6 +212,9 @@ class Iteration(Frozen):
 
     def with_report(self, report: GateReport) -> Iteration:
         return self.model_copy(update={"reports": (*self.reports, report)})
+
+    def after_install(self) -> Iteration:
+        return self.model_copy(update={"installed_at": len(self.reports)})
 
     def with_remedy(self, remedy: Remedy) -> Iteration:
         return self.model_copy(update={"remedies": (*self.remedies, remedy)})

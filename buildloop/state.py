@@ -171,7 +171,7 @@ def attempts_since_redirect(state: LoopState) -> list[Attempt]:
 def attempts_of(iteration: Iteration) -> list[Attempt]:
     """The gate runs of one iteration as attempts; reruns on the same tree only where they say something new."""
     kept: list[GateReport] = []
-    for report in iteration.reports:
+    for report in iteration.comparable:
         if kept and same_remainder(kept[-1], report):
             kept.pop()
         kept.append(report)
@@ -189,7 +189,7 @@ def same_remainder(earlier: GateReport, later: GateReport) -> bool:
 
 def flaky_tests(iteration: Iteration) -> set[str]:
     """Tests with different outcomes on the one tree of this iteration."""
-    failing = [set(report.reading.failing) for report in iteration.reports]
+    failing = [set(report.reading.failing) for report in iteration.comparable]
     return set[str]().union(*failing) - failing[0].intersection(*failing)
 
 

@@ -41,6 +41,8 @@ def settled(state: LoopState, iteration: Iteration) -> Iteration:
         if action not in WITHOUT_AGENT or action in tried or not remedy.recovery.helped:
             return _proven(state, iteration) if iteration.gate.passed else iteration
         tried.add(action)
+        if action == "reinstall_deps":
+            iteration = iteration.after_install()
         again = _rerun if action == "rerun_tests" else _gate_again
         iteration = iteration.with_report(again(state, iteration, action, remedy.recovery.strategy))
     return iteration

@@ -84,3 +84,12 @@ def test_a_probe_is_worth_it_once_for_each_failure():
     assert now.worth_probing(TWO)
     assert not now.worth_probing(GREEN)
     assert not now.worth_probing(report(Verdict.TIMED_OUT, failing=("t::new",)))
+
+
+def test_what_failed_before_an_install_is_no_proof_that_a_test_is_flaky():
+    """The import error hid the test; that it fails now, on the same tree, is news and not another outcome."""
+    before, after = report(failing=("test_receipt",)), report(failing=("test_receipt.Receipt.test_line",))
+    installed = iteration(0, before).after_install().with_report(after)
+    assert flaky_tests(installed) == set()
+    assert len(attempts_of(installed)) == 1
+    assert flaky_tests(iteration(0, before).with_report(after)) != set()
