@@ -15,6 +15,9 @@ from buildloop.agents.scripted import load_script
 from buildloop.errors import InputError
 from buildloop.result import StopReason
 
+# Plays whole scenarios.
+pytestmark = pytest.mark.slow
+
 SCENARIOS = Path(__file__).parents[2] / "benchmarks" / "scenarios"
 PLAIN, SEEDS = no_reaction, react_by_the_seeds
 

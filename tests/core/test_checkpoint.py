@@ -11,6 +11,9 @@ from buildloop.workspace.checkpoint import Step, go_back, make_checkpoint, settl
 from buildloop.workspace.worktree import prepare_worktree, put_back
 from tests.support.repos import checkout_state, commit_all, git, make_repo, write_files
 
+# Real git, many commands each.
+pytestmark = pytest.mark.slow
+
 STEP = Step("r1", 1, 1)
 
 

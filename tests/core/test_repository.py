@@ -9,6 +9,9 @@ from buildloop.request import DirtyPolicy
 from buildloop.workspace.repository import open_repository, start_commit, uncommitted
 from tests.support.repos import checkout_state, commit_all, git, make_repo, write_files
 
+# Real git, many commands each.
+pytestmark = pytest.mark.slow
+
 
 def refusal(path) -> str:
     with pytest.raises(InputError) as raised:

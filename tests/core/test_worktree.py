@@ -11,6 +11,9 @@ from buildloop.errors import InputError
 from buildloop.workspace.worktree import prepare_worktree, put_back, release, reopen
 from tests.support.repos import checkout_state, commit_all, git, make_repo, write_files
 
+# Real git, many commands each.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def prepared(repo, request_for):
