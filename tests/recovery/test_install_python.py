@@ -49,7 +49,7 @@ class TestPip:
         assert any("board>=2" in wrong for wrong in done.wrong)
 
     def test_a_registry_that_does_not_answer_is_another_matter(self, work):
-        put(work, {"requirements.txt": "--index-url http://127.0.0.1:9/simple\nshelf==1.0\n"})
+        put(work, {"requirements.txt": "-i http://127.0.0.1:9/simple\nshelf==1.0\n"})
         with pytest.raises(InstallUnavailable):
             install(work, environment(work, PIP_NO_INDEX="", PIP_RETRIES="1"))
 
@@ -84,7 +84,7 @@ class TestPip:
     def test_only_requirements_are_taken_from_a_pyproject(self, tmp_path):
         """A line that is an option would be obeyed by pip."""
         file = tmp_path / "pyproject.toml"
-        file.write_text('[project]\ndependencies = ["shelf>=1", "--index-url=http://evil"]\n')
+        file.write_text('[project]\ndependencies = ["shelf>=1", "--find-links=http://evil"]\n')
         assert declared_in(file) == ["shelf>=1"]
         file.write_text('[project]\ndynamic = ["dependencies"]\n')
         assert declared_in(file) is None
