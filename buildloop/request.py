@@ -8,12 +8,12 @@ import shlex
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from platformdirs import user_state_path
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from buildloop.diagnosis.model import FailureMode
+from buildloop.storage import default_state_dir
 
 RESTART_CAP = 5
 RUN_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -43,6 +43,12 @@ def _splittable(command: str) -> str:
     return command
 
 
+def _in_this_order(schema: dict[str, Any]) -> None:
+    """PostgreSQL forgets the order of keys; forms made from the schema go by position."""
+    for position, field in enumerate(schema.get("properties", {}).values()):
+        field["position"] = position
+
+
 Command = Annotated[str, AfterValidator(_not_blank)]
 
 
@@ -50,7 +56,9 @@ class BuildRequest(BaseModel):
     """One goal, one repository, one gate: what a run works on and where it stops."""
 
     # No infinite numbers: JSON has none, so such a request could not be read back for a resume.
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_extra=_in_this_order
+    )
 
     goal: Annotated[str, AfterValidator(_not_blank)] = Field(
         description="What the agent shall achieve. Kept word for word and shown to it in every prompt."
@@ -93,7 +101,7 @@ class BuildRequest(BaseModel):
         DirtyPolicy.REFUSE, description="Uncommitted changes: refuse, include (a snapshot), or ignore them."
     )
     state_dir: str = Field(
-        default_factory=lambda: str(user_state_path("buildloop")),
+        default_factory=default_state_dir,
         description="Where runs are kept; shared storage if several machines work on them.",
     )
     run_id: str | None = Field(None, description="Continue this run, or name the new one.")

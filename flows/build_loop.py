@@ -11,6 +11,7 @@ from prefect.states import Completed, Failed
 
 from buildloop.decide import Continue, Restart, Stop, decide
 from buildloop.errors import AgentRefused, AgentUnavailable, BuildloopError, GateUnavailable
+from buildloop.events import also_told
 from buildloop.recovery.policy import RetryPolicy
 from buildloop.request import RESTART_CAP, BuildRequest
 from buildloop.result import BuildResult, StopReason
@@ -19,6 +20,7 @@ from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.lock import run_lock
 from flows.steps import end_session, first_gate, next_iteration
 from tasks.finish import FinishInput, finish
+from tasks.forward import forward_to_prefect
 from tasks.options import step_key, task_options
 from tasks.prepare_workspace import prepare_workspace, take_over
 
@@ -42,10 +44,14 @@ def _run_name() -> str:
 
 @flow(name="build-loop", flow_run_name=_run_name, validate_parameters=True)
 def build_loop(request: BuildRequest) -> State[BuildResult]:
-    """Iterate a coding agent until the gate is green; diagnose, recover and restart when it is red."""
+    """Iterate a coding agent until the gate is green; diagnose, recover and restart when it is red.
+
+    Args:
+        request: What to achieve, in which repository, what decides, and where to stop.
+    """
     forget_calling_git()
     request = request if request.run_id else request.named(_own_run_id())
-    with run_lock(request.run_dir):
+    with run_lock(request.run_dir), also_told(str(request.run_id), forward_to_prefect()):
         result = _work(request)
     return _final_state(result)
 
