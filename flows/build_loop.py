@@ -7,13 +7,21 @@ from typing import Any, assert_never
 from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
-from prefect.states import Completed, Failed
+from prefect.states import Cancelled, Completed, Failed
 
+from buildloop.cancel import stoppable
 from buildloop.decide import Continue, Restart, Stop, decide
-from buildloop.errors import AgentRefused, AgentUnavailable, BuildloopError, GateUnavailable
+from buildloop.errors import (
+    AgentRefused,
+    AgentUnavailable,
+    BudgetExceeded,
+    BuildloopError,
+    GateUnavailable,
+    RunCancelled,
+)
 from buildloop.events import also_told
 from buildloop.recovery.policy import RetryPolicy
-from buildloop.request import RESTART_CAP, BuildRequest
+from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 from buildloop.result import BuildResult, StopReason
 from buildloop.state import LoopState
 from buildloop.workspace.git import forget_calling_git
@@ -29,6 +37,8 @@ STOPPING: dict[type[BuildloopError], StopReason] = {
     AgentRefused: StopReason.AGENT_REFUSED,
     AgentUnavailable: StopReason.AGENT_UNAVAILABLE,
     GateUnavailable: StopReason.GATE_COULD_NOT_RUN,
+    BudgetExceeded: StopReason.BUDGET,
+    RunCancelled: StopReason.CANCELLED,
 }
 
 
@@ -51,7 +61,11 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
     """
     forget_calling_git()
     request = request if request.run_id else request.named(_own_run_id())
-    with run_lock(request.run_dir), also_told(str(request.run_id), forward_to_prefect()):
+    with (
+        run_lock(request.run_dir),
+        stoppable(request.run_dir),
+        also_told(str(request.run_id), forward_to_prefect()),
+    ):
         result = _work(request)
     return _final_state(result)
 
@@ -63,7 +77,7 @@ def _work(request: BuildRequest) -> BuildResult:
     state = LoopState.start(request, workspace)
     try:
         state = first_gate(state)
-        for _ in range(request.max_iterations + RESTART_CAP + 1):
+        for _ in range(request.max_iterations + EXTENSIONS_CAP * request.extension_size + RESTART_CAP + 1):
             match decide(state):
                 case Continue():
                     state = next_iteration(state)
@@ -83,5 +97,7 @@ def _final_state(result: BuildResult) -> State[Any]:
     message = f"{result.explanation} Next: {result.next_step}."
     if result.reason is StopReason.COMPLETE:
         return Completed(message=message, data=result)
+    if result.reason is StopReason.CANCELLED:
+        return Cancelled(message=message, data=result)
     name = "".join(word.capitalize() for word in result.reason.split("_"))
     return Failed(name=name, message=message, data=result)
