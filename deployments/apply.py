@@ -76,7 +76,9 @@ def apply_automations(
             client.create_automation(wanted)
         say(f"automation      {wanted.name}")
     if notifier is None:
-        say("notifications   off; set BUILDLOOP_NOTIFY_URL to a webhook (Slack, Mattermost …) and deploy again")
+        say(
+            "notifications   off; set BUILDLOOP_NOTIFY_URL to a webhook (Slack, Mattermost …) and deploy again"
+        )
 
 
 def automation(content: dict[str, Any], notifier: str | None) -> AutomationCore:
@@ -103,7 +105,7 @@ def _make_notifier(environment: Mapping[str, str]) -> str | None:
         url="{{url}}",
         method="POST",
         json_data={"text": "{{subject}}\n{{body}}"},
-        secrets={"url": SecretStr(url)},  # type: ignore[arg-type]
+        secrets={"url": SecretStr(url)},
     )
     return str(block.save(NOTIFIER, overwrite=True))
 

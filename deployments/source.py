@@ -1,24 +1,26 @@
 """The steps of `prefect.yaml`: where a worker takes the code of a flow from.
 
-`choose_source` runs where `prefect deploy` is typed, `use_source` on the worker before every flow run.
+`choose_source` runs where `prefect deploy` is typed, `use_source` on the worker before every flow run. Nothing of
+buildloop is imported here: what is imported once would not be taken from the source.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
-from urllib.parse import urlsplit
 
 INSTALLED = "installed"
 REPOSITORY = re.compile(r"(?P<url>(?:[a-z+]+://|git@).+?)(?:@(?P<branch>[^@/:]+))?")
 
 
 def choose_source() -> dict[str, str]:
-    """What `BUILDLOOP_SOURCE` says; without it, the checkout that is being deployed."""
+    """What `BUILDLOOP_SOURCE` says; without it, the checkout that is being deployed, or the package if it is none."""
     named = os.environ.get("BUILDLOOP_SOURCE", "").strip()
-    return {"source": named or str(Path.cwd())}
+    here = Path.cwd()
+    return {"source": named or (str(here) if _has_flows(here) else INSTALLED)}
 
 
 def use_source(source: str) -> dict[str, str]:
@@ -26,7 +28,7 @@ def use_source(source: str) -> dict[str, str]:
     if source == INSTALLED:
         return {"directory": str(Path.cwd())}
     folder = _clone(source) if REPOSITORY.fullmatch(source) else Path(source).expanduser()
-    if not (folder / "flows" / "build_loop.py").is_file():
+    if not _has_flows(folder):
         raise FileNotFoundError(
             f"{source} has no flows/build_loop.py on this worker; deploy again with BUILDLOOP_SOURCE set to a "
             "git URL, to a checkout that every worker can see, or to 'installed'"
@@ -35,14 +37,20 @@ def use_source(source: str) -> dict[str, str]:
     return {"directory": str(folder)}
 
 
-def _clone(source: str) -> Path:
-    from prefect.deployments.steps import git_clone  # noqa: PLC0415 (costs seconds; only this way of three needs it)
+def _has_flows(folder: Path) -> bool:
+    return (folder / "flows" / "build_loop.py").is_file()
 
+
+def _clone(source: str) -> Path:
+    """Into the working directory of this flow run, which is its own and goes with it."""
     found = REPOSITORY.fullmatch(source)
     assert found is not None
-    branch = found["branch"] or None
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(urlsplit(found["url"]).path).stem) or "buildloop"
-    cloned = git_clone(
-        repository=found["url"].removeprefix("git+"), branch=branch, clone_directory_name=f"{name}-source"
+    target = Path.cwd() / "buildloop-source"
+    branch = ["--branch", found["branch"]] if found["branch"] else []
+    url = found["url"].removeprefix("git+")
+    subprocess.run(
+        ["git", "clone", "--quiet", "--depth", "1", *branch, "--", url, str(target)],
+        check=True,
+        env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},
     )
-    return Path(cloned["directory"]).absolute()
+    return target

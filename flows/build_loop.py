@@ -92,6 +92,12 @@ def _work(request: BuildRequest) -> BuildResult:
     raise AssertionError("every walk ends with a decision to stop")
 
 
+def state_name(reason: StopReason) -> str:
+    if reason is StopReason.BUDGET:
+        return "BudgetExceeded"
+    return "".join(word.capitalize() for word in reason.split("_"))
+
+
 def _final_state(result: BuildResult) -> State[Any]:
     """Named by what happened, so that filters and automations can use it."""
     message = f"{result.explanation} Next: {result.next_step}."
@@ -99,5 +105,4 @@ def _final_state(result: BuildResult) -> State[Any]:
         return Completed(message=message, data=result)
     if result.reason is StopReason.CANCELLED:
         return Cancelled(message=message, data=result)
-    name = "".join(word.capitalize() for word in result.reason.split("_"))
-    return Failed(name=name, message=message, data=result)
+    return Failed(name=state_name(result.reason), message=message, data=result)

@@ -25,7 +25,9 @@ def resource_id(run_id: str) -> str:
 def forward_to_prefect() -> Listener:
     """Best effort next to `events.jsonl`: Prefect delivers in the background, or logs that it could not."""
     mask = redactor(os.environ)
-    related = [{"prefect.resource.id": f"prefect.flow-run.{flow_run.id}", "prefect.resource.role": "flow-run"}]
+    related = [
+        {"prefect.resource.id": f"prefect.flow-run.{flow_run.id}", "prefect.resource.role": "flow-run"}
+    ]
     page = flow_run.ui_url or ""
 
     def forward(event: dict[str, Any]) -> None:
@@ -49,8 +51,14 @@ def _headline(event: dict[str, Any], page: str) -> str:
     run_id = str(event["run_id"])
     if event["type"] != "loop.completed":
         return run_id
-    link = f"{page.split('/runs/')[0]}/artifacts/key/{artifact_key(run_id, 'report')}" if page else ""
-    told = f"{run_id}: {event['reason']} after {event['iterations']} iterations. {event.get('explanation', '')}"
+    link = (
+        f"{page.split('/runs/', maxsplit=1)[0]}/artifacts/key/{artifact_key(run_id, 'report')}"
+        if page
+        else ""
+    )
+    told = (
+        f"{run_id}: {event['reason']} after {event['iterations']} iterations. {event.get('explanation', '')}"
+    )
     return " ".join([one_line(told, 400), *(["Report:", link] if link else [])])
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,12 +58,6 @@ def _apply_automations(stack: Stack) -> None:
         apply_automations(client, {}, folder=copies)
 
 
-@pytest.fixture
-def ask_for(stack: Stack, request: pytest.FixtureRequest) -> Callable[..., dict[str, Any]]:
-    """A request for a new repository with a bug, and a scripted agent with these rules."""
-    return lambda *rules, **changes: sample_request(stack, request.node.name, *rules, **changes)
-
-
 def sample_request(stack: Stack, name: str, *rules: dict[str, Any], **changes: Any) -> dict[str, Any]:
     place = stack.folder / name
     repo = make_repo(place / "repo", GREEN | {"calc.py": "def add(a, b):\n    return a - b\n"})
@@ -78,7 +71,3 @@ def sample_request(stack: Stack, name: str, *rules: dict[str, Any], **changes: A
         "retry_delay": 0,
         **changes,
     }
-
-
-def read(path: Path) -> str:
-    return path.read_text() if path.exists() else ""

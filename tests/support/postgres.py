@@ -38,7 +38,19 @@ def postgres(programs: Path, folder: Path) -> Iterator[str]:
             if parent.owner() == pwd.getpwuid(os.getuid()).pw_name:
                 parent.chmod(parent.stat().st_mode | 0o111)
     subprocess.run(
-        [programs / "initdb", "-D", data, "-A", "trust", "-U", "postgres", "--no-sync", "--locale=C", "-E", "UTF8"],
+        [
+            programs / "initdb",
+            "-D",
+            data,
+            "-A",
+            "trust",
+            "-U",
+            "postgres",
+            "--no-sync",
+            "--locale=C",
+            "-E",
+            "UTF8",
+        ],
         check=True,
         capture_output=True,
         user=owner,

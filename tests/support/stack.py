@@ -75,7 +75,9 @@ class Stack:
     def start(self, deployment: str, parameters: Mapping[str, Any], **more: Any) -> str:
         """A flow run of a deployment; its id."""
         known = self.ask(f"/deployments/name/{deployment}")
-        made = self.ask(f"/deployments/{known['id']}/create_flow_run", {"parameters": dict(parameters), **more})
+        made = self.ask(
+            f"/deployments/{known['id']}/create_flow_run", {"parameters": dict(parameters), **more}
+        )
         return str(made["id"])
 
     def run(self, flow_run: str) -> dict[str, Any]:
@@ -119,7 +121,11 @@ def team_stack(programs: Path, folder: Path) -> Iterator[Stack]:
     with ExitStack() as cleanup:
         database = cleanup.enter_context(postgres(programs, folder))
         port = free_port()
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT_", "_BUILDLOOP"))}
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("PREFECT_", "_BUILDLOOP"))
+        }
         environment = kept | {
             "DO_NOT_TRACK": "1",
             "COLUMNS": "400",
