@@ -32,6 +32,15 @@ class AgentOutcome(StrEnum):
     TRANSIENT = "transient"
     REFUSED = "refused"
     CRASHED = "crashed"
+    HUNG = "hung"
+
+
+class Permissions(StrEnum):
+    """What an agent may do without asking; what it may not is denied, because nobody is there to answer."""
+
+    ASK_NOTHING = "ask-nothing"
+    EDIT_ONLY = "edit-only"
+    FULL = "full"
 
 
 class Usage(Frozen):
@@ -63,7 +72,16 @@ class AgentReply(Frozen):
     claims_done: bool = False
     text: str = Field("", description="The end of what the agent said, for people.")
     error: str = Field("", description="Why it is not ok, in one sentence.")
-    reset_at: datetime | None = None
+    reset_at: datetime | None = Field(None, description="When a passing error ends, where the agent said so.")
+    agent: str = Field("", description="Which adapter made the call.")
+    model: str | None = None
+    session_id: str | None = Field(None, description="What the agent's own session is continued by.")
+    turns: int | None = Field(None, description="Model requests of this call that were answered.")
+    denials: tuple[str, ...] = Field((), description="Tools it wanted and was not allowed to use.")
+    context_window: int | None = Field(None, description="Tokens the model's context holds, if it was told.")
+    keeps_context: bool = Field(
+        True, description="Whether the next call of the session starts with this fill."
+    )
 
 
 class Checkpoint(Frozen):

@@ -14,9 +14,11 @@ from platformdirs import user_state_path
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from buildloop.diagnosis.model import FailureMode
+from buildloop.models import Permissions
 
 RESTART_CAP = 5
 RUN_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class DirtyPolicy(StrEnum):
@@ -25,6 +27,13 @@ class DirtyPolicy(StrEnum):
     REFUSE = "refuse"
     INCLUDE = "include"
     IGNORE = "ignore"
+
+
+class AgentSession(StrEnum):
+    """Whether the iterations of one session share one agent context, or each starts with an empty one."""
+
+    CONTINUE = "continue"
+    FRESH = "fresh"
 
 
 def _not_blank(text: str) -> str:
@@ -43,7 +52,14 @@ def _splittable(command: str) -> str:
     return command
 
 
+def _variable_name(name: str) -> str:
+    if not ENVIRONMENT_NAME.fullmatch(name):
+        raise ValueError("give the name of an environment variable, such as DATABASE_URL, not a value")
+    return name
+
+
 Command = Annotated[str, AfterValidator(_not_blank)]
+EnvironmentName = Annotated[str, AfterValidator(_variable_name)]
 
 
 class BuildRequest(BaseModel):
@@ -65,21 +81,44 @@ class BuildRequest(BaseModel):
     junit: tuple[str, ...] = Field(
         (), description="Globs of JUnit XML files the gate leaves (relative to the repo); pytest needs none."
     )
-    agent: str = Field("command", description="Which agent adapter to use: command or scripted.")
+    agent: str = Field(
+        "command",
+        description="Which agent: claude, codex, gemini, opencode, aider, command or scripted.",
+    )
     agent_command: Annotated[str, AfterValidator(_splittable)] | None = Field(
         None, description="For agent 'command': the program and its arguments; the prompt comes on stdin."
     )
     agent_script: str | None = Field(None, description="For agent 'scripted': path of its rule file.")
     model: str | None = Field(None, description="Model name handed to the agent.")
+    permissions: Permissions = Field(
+        Permissions.ASK_NOTHING,
+        description="What the agent may do: ask-nothing (edit and run commands, writing only in the workspace), "
+        "edit-only (no commands), full (whatever you may).",
+    )
+    max_turns: int | None = Field(
+        None, ge=1, description="Most model requests in one agent call, where the agent has such a limit."
+    )
+    agent_session: AgentSession = Field(
+        AgentSession.CONTINUE,
+        description="continue: iterations of a session share one agent context; fresh: each starts anew.",
+    )
+    agent_env: tuple[EnvironmentName, ...] = Field(
+        (), description="Names of further environment variables that the agent gets."
+    )
     max_iterations: int = Field(20, ge=1, description="Most iterations over the whole run; N means N.")
     max_restarts: int = Field(3, ge=0, le=RESTART_CAP, description="Most restarts with a summary (0 to 5).")
     agent_timeout: float = Field(1800, gt=0, description="Seconds one agent call may take.")
+    agent_idle_timeout: float = Field(
+        900, gt=0, description="Seconds without a byte of output after which an agent CLI counts as hung."
+    )
     gate_timeout: float = Field(900, gt=0, description="Seconds each gate command may take.")
     retry_delay: float = Field(
         30, ge=0, description="First wait in seconds after a passing agent error; doubles each time."
     )
-    context_window: int = Field(
-        200_000, ge=0, description="Tokens the agent's context holds; 0 = not watched."
+    context_window: int | None = Field(
+        None,
+        ge=0,
+        description="Tokens the agent's context holds; 0 = not watched. Left out: what the agent reports, else 200000.",
     )
     context_threshold: int = Field(
         70, ge=1, le=100, description="Percent of the context window at which a new session is started."
@@ -98,7 +137,7 @@ class BuildRequest(BaseModel):
     )
     run_id: str | None = Field(None, description="Continue this run, or name the new one.")
 
-    @field_validator("test", "junit", mode="before")
+    @field_validator("test", "junit", "agent_env", mode="before")
     @classmethod
     def _one_command_is_enough(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else value

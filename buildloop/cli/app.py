@@ -9,6 +9,21 @@ import typer
 from typer import Argument, Option
 
 from buildloop import __version__
+from buildloop.cli.options import (
+    AgentEnvironment,
+    AgentName,
+    AsJson,
+    Folder,
+    GateCommands,
+    IdleTimeout,
+    JunitGlobs,
+    Permissions,
+    RunId,
+    Seconds,
+    Text,
+    Verbose,
+    Whole,
+)
 from buildloop.cli.output import complain
 from buildloop.errors import BuildloopError
 
@@ -20,15 +35,6 @@ app = typer.Typer(
 
 # Typer carries its own copy of click in some versions; this is the class it raises in any of them.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
-
-# Typer reads annotations at run time and wants Optional[...].
-Text = Optional[str]  # noqa: UP045
-Whole = Optional[int]  # noqa: UP045
-Seconds = Optional[float]  # noqa: UP045
-Folder = Annotated[Optional[Path], Option("--state-dir", help="Where runs are kept.")]  # noqa: UP045
-RunId = Annotated[Text, Argument(metavar="[RUN]", help="Run id or its beginning; the newest if left out.")]
-AsJson = Annotated[bool, Option("--json", help="Print JSON on stdout and nothing else.")]
-Verbose = Annotated[bool, Option("--verbose", "-v", help="Show Prefect's own log lines.")]
 
 
 def run_app() -> int:
@@ -71,32 +77,27 @@ def _options(
 def run(
     goal: Annotated[str, Argument(help="What the agent shall achieve, in your words.")],
     repo: Annotated[Path, Option("--repo", help="The git repository, or a folder inside it.")] = Path(),
-    test: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        Option(
-            "--test",
-            "--test-cmd",
-            help="Gate command, exit 0 = pass. Repeat for several. Detected if left out.",
-        ),
-    ] = None,
-    junit: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        Option("--junit", help="Glob of JUnit XML files the gate leaves. Repeatable; pytest needs none."),
-    ] = None,
+    test: GateCommands = None,
+    junit: JunitGlobs = None,
     accept: Annotated[
         Text, Option(help="Acceptance command that must pass too before the run is complete.")
     ] = None,
-    agent: Annotated[Text, Option(help="Which agent: command or scripted.")] = None,
+    agent: AgentName = None,
     agent_command: Annotated[
         Text, Option(help="Any program as the agent: prompt on stdin, run in the workspace.")
     ] = None,
     agent_script: Annotated[Text, Option(help="Rule file of the scripted agent (TOML or JSON).")] = None,
     model: Annotated[Text, Option(help="Model name handed to the agent.")] = None,
+    permissions: Permissions = None,
+    agent_session: Annotated[Text, Option(help="continue or fresh context. [default: continue]")] = None,
+    agent_env: AgentEnvironment = None,
+    max_turns: Annotated[Whole, Option(help="Most model requests in one agent call.")] = None,
     max_iterations: Annotated[
         Whole, Option(help="Most iterations of the run; N means N. [default: 20]")
     ] = None,
     max_restarts: Annotated[Whole, Option(help="Most restarts from a summary, 0 to 5. [default: 3]")] = None,
     agent_timeout: Annotated[Seconds, Option(help="Seconds one agent call may take. [default: 1800]")] = None,
+    agent_idle_timeout: IdleTimeout = None,
     gate_timeout: Annotated[
         Seconds, Option(help="Seconds each gate command may take. [default: 900]")
     ] = None,
@@ -104,7 +105,7 @@ def run(
         Seconds, Option(help="First wait after a passing agent error; doubles. [default: 30]")
     ] = None,
     context_window: Annotated[
-        Whole, Option(help="Tokens the agent's context holds. [default: 200000]")
+        Whole, Option(help="Tokens the agent's context holds. [default: what it reports, else 200000]")
     ] = None,
     context_threshold: Annotated[
         Whole, Option(help="Percent of it that starts a new session. [default: 70]")
