@@ -71,7 +71,7 @@ def _emit(run: RunDir, state: LoopState) -> None:
             threshold=state.request.context_threshold,
             input_tokens=spent_in,
             output_tokens=spent_out,
-            window=state.request.context_window,
+            window=state.window,
         )
     total = spent(run.ledger.calls())
     run.events.emit(
