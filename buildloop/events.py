@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,22 @@ EVENT_FIELDS: dict[str, frozenset[str]] = {
 }
 
 
+Listener = Callable[[dict[str, Any]], None]
+
+# Who else hears the events of a run while it is worked on in this process; the log is the truth.
+_listeners: dict[str, Listener] = {}
+
+
+@contextlib.contextmanager
+def also_told(run_id: str, listener: Listener) -> Iterator[None]:
+    """Hand every event of this run to `listener` too. It must not raise: the event is written already."""
+    _listeners[run_id] = listener
+    try:
+        yield
+    finally:
+        _listeners.pop(run_id, None)
+
+
 class EventLog:
     """Appends events of one run. Values are data: nothing in them can reach the envelope."""
 
@@ -59,6 +76,8 @@ class EventLog:
     def emit(self, event_type: str, **fields: Any) -> dict[str, Any]:  # noqa: ANN401
         event = make_event(event_type, self.run_id, datetime.now(UTC), fields)
         append_line(self.path, json.dumps(event, ensure_ascii=True, default=str))
+        if listener := _listeners.get(self.run_id):
+            listener(event)
         return event
 
 

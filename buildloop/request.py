@@ -8,13 +8,13 @@ import shlex
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from platformdirs import user_state_path
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from buildloop.diagnosis.model import FailureMode
 from buildloop.models import Permissions
+from buildloop.storage import default_state_dir
 
 RESTART_CAP = 5
 EXTENSIONS_CAP = 3
@@ -59,6 +59,12 @@ def _variable_name(name: str) -> str:
     return name
 
 
+def _in_this_order(schema: dict[str, Any]) -> None:
+    """PostgreSQL forgets the order of keys; forms made from the schema go by position."""
+    for position, field in enumerate(schema.get("properties", {}).values()):
+        field["position"] = position
+
+
 Command = Annotated[str, AfterValidator(_not_blank)]
 EnvironmentName = Annotated[str, AfterValidator(_variable_name)]
 
@@ -79,7 +85,9 @@ class BuildRequest(BaseModel):
     """One goal, one repository, one gate: what a run works on and where it stops."""
 
     # No infinite numbers: JSON has none, so such a request could not be read back for a resume.
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_extra=_in_this_order
+    )
 
     goal: Annotated[str, AfterValidator(_not_blank)] = Field(
         description="What the agent shall achieve. Kept word for word and shown to it in every prompt."
@@ -162,7 +170,7 @@ class BuildRequest(BaseModel):
         DirtyPolicy.REFUSE, description="Uncommitted changes: refuse, include (a snapshot), or ignore them."
     )
     state_dir: str = Field(
-        default_factory=lambda: str(user_state_path("buildloop")),
+        default_factory=default_state_dir,
         description="Where runs are kept; shared storage if several machines work on them.",
     )
     run_id: str | None = Field(None, description="Continue this run, or name the new one.")

@@ -19,6 +19,7 @@ from buildloop.errors import (
     GateUnavailable,
     RunCancelled,
 )
+from buildloop.events import also_told
 from buildloop.recovery.policy import RetryPolicy
 from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 from buildloop.result import BuildResult, StopReason
@@ -27,6 +28,7 @@ from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.lock import run_lock
 from flows.steps import end_session, first_gate, next_iteration
 from tasks.finish import FinishInput, finish
+from tasks.forward import forward_to_prefect
 from tasks.options import step_key, task_options
 from tasks.prepare_workspace import prepare_workspace, take_over
 
@@ -52,10 +54,18 @@ def _run_name() -> str:
 
 @flow(name="build-loop", flow_run_name=_run_name, validate_parameters=True)
 def build_loop(request: BuildRequest) -> State[BuildResult]:
-    """Iterate a coding agent until the gate is green; diagnose, recover and restart when it is red."""
+    """Iterate a coding agent until the gate is green; diagnose, recover and restart when it is red.
+
+    Args:
+        request: What to achieve, in which repository, what decides, and where to stop.
+    """
     forget_calling_git()
     request = request if request.run_id else request.named(_own_run_id())
-    with run_lock(request.run_dir), stoppable(request.run_dir):
+    with (
+        run_lock(request.run_dir),
+        stoppable(request.run_dir),
+        also_told(str(request.run_id), forward_to_prefect()),
+    ):
         result = _work(request)
     return _final_state(result)
 
@@ -82,6 +92,12 @@ def _work(request: BuildRequest) -> BuildResult:
     raise AssertionError("every walk ends with a decision to stop")
 
 
+def state_name(reason: StopReason) -> str:
+    if reason is StopReason.BUDGET:
+        return "BudgetExceeded"
+    return "".join(word.capitalize() for word in reason.split("_"))
+
+
 def _final_state(result: BuildResult) -> State[Any]:
     """Named by what happened, so that filters and automations can use it."""
     message = f"{result.explanation} Next: {result.next_step}."
@@ -89,5 +105,4 @@ def _final_state(result: BuildResult) -> State[Any]:
         return Completed(message=message, data=result)
     if result.reason is StopReason.CANCELLED:
         return Cancelled(message=message, data=result)
-    name = "".join(word.capitalize() for word in result.reason.split("_"))
-    return Failed(name=name, message=message, data=result)
+    return Failed(name=state_name(result.reason), message=message, data=result)

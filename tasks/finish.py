@@ -38,6 +38,12 @@ def finish(given: FinishInput) -> BuildResult:
         write_views(run, state, stop.reason, now)
         publish(run, state.request, state.iterations, state.workspace.branch, result)
     commits = sum(1 for one in state.iterations if one.agent and one.agent.checkpoint.changed)
-    run.events.emit("loop.completed", reason=stop.reason, iterations=state.number, commits=commits)
+    run.events.emit(
+        "loop.completed",
+        reason=stop.reason,
+        iterations=state.number,
+        commits=commits,
+        explanation=stop.explanation,
+    )
     tell(f"finish: {stop.reason}", stop.reason)
     return result
