@@ -69,7 +69,9 @@ def settle_failure(store: Store, repo: str, fingerprint: str, last_red: Moment, 
             count(store, number, class_subject(ErrorClass(found[0][1])), worked=fixed)
 
 
-def confirm_fix(store: Store, repo: str, fingerprint: str, change: Change, at: Moment, now: int) -> str | None:
+def confirm_fix(
+    store: Store, repo: str, fingerprint: str, change: Change, at: Moment, now: int
+) -> str | None:
     """This change made the failure go green. The same change confirmed again adds to its record."""
     number = repo_number(store, repo)
     with store.transaction():

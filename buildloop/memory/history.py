@@ -10,7 +10,14 @@ from buildloop.memory.actions import default_keys, generate_suggested_actions
 from buildloop.memory.changes import describe_change
 from buildloop.memory.facts import class_subject, confirm_fix, remember_failure, repo_number, settle_failure
 from buildloop.memory.model import History, Moment, Recalled, SimilarFailure, Suggestion
-from buildloop.memory.outcomes import Outcome, as_failure, finding_class, last_outcomes, red_findings, stage_of
+from buildloop.memory.outcomes import (
+    Outcome,
+    as_failure,
+    finding_class,
+    last_outcomes,
+    red_findings,
+    stage_of,
+)
 from buildloop.memory.recall import Emit, Scope, record_of, similar_failures, timestamp
 from buildloop.memory.store import LOOKUP_SECONDS, Store
 from buildloop.memory.suggestions import files_of_shown_fixes, resolve_outstanding_suggestions

@@ -62,5 +62,7 @@ def _checked(url: str) -> str:
     try:
         urlsplit(url).port  # noqa: B018 (reading it is the check)
     except ValueError:
-        raise InputError(f"{VARIABLE} is not a valid postgresql:// URL; check host, port and escaping") from None
+        raise InputError(
+            f"{VARIABLE} is not a valid postgresql:// URL; check host, port and escaping"
+        ) from None
     return url

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from buildloop.diagnosis.categories import FAMILY_OF, TOOLS, Family, class_of
+from buildloop.diagnosis.categories import FAMILY_OF, Family, class_of
 from buildloop.diagnosis.fingerprint import fingerprint
+from buildloop.diagnosis.known_packages import words
 from buildloop.diagnosis.model import ErrorClass, FailureMode, Finding, LogReading
 from buildloop.memory.model import Failure, Moment
 from buildloop.memory.words import message_of, test_of
@@ -15,9 +16,9 @@ from buildloop.redact import Redactor
 from buildloop.state import LoopState, flaky_tests
 
 MOST_FAILURES = 100
-LINTERS = frozenset(
+LINTERS = words(
     "eslint ruff prettier black isort rustfmt rubocop psalm ktlint hadolint markdownlint luacheck biome lint "
-    "pre-commit bandit shellcheck phpstan".split()
+    "pre-commit bandit shellcheck phpstan"
 )
 STAGES: Mapping[Family, str] = {
     Family.TESTS: "test",
@@ -131,6 +132,3 @@ def _commit(state: LoopState, number: int) -> str:
     """The commit whose tree the gate of this iteration judged."""
     upto = state.iterations[: number + 1]
     return next((one.head for one in reversed(upto) if one.head), state.workspace.start_commit)
-
-
-assert set(TOOLS) <= set(STAGES)

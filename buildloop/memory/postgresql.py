@@ -92,7 +92,7 @@ class PostgresqlStore:
         self.connection.close()
 
     def _connect(self) -> psycopg.Connection[Row]:
-        connection = _driver().connect(
+        connection: psycopg.Connection[Row] = _driver().connect(
             self.location.target,
             autocommit=True,
             connect_timeout=int(LOOKUP_SECONDS),
@@ -101,7 +101,9 @@ class PostgresqlStore:
             # A plan made for the value at hand knows how frequent this very word is.
             prepare_threshold=None,
         )
-        connection.execute(f"SET search_path TO {NAMESPACE}; SET statement_timeout = '{STATEMENT_SECONDS:.0f}s'")
+        connection.execute(
+            f"SET search_path TO {NAMESPACE}; SET statement_timeout = '{STATEMENT_SECONDS:.0f}s'"
+        )
         return connection
 
     def _cancel(self) -> None:
@@ -136,11 +138,14 @@ class PostgresqlStore:
         try:
             yield
         except psycopg.errors.QueryCanceled as error:
-            raise MemoryUnavailable(f"the memory at {self.location.shown} cannot be used: {TOO_LONG}") from error
+            raise MemoryUnavailable(
+                f"the memory at {self.location.shown} cannot be used: {TOO_LONG}"
+            ) from error
         except psycopg.Error as error:
             reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-            raise MemoryUnavailable(f"the memory at {self.location.shown} cannot be used: {reason}") from error
-
+            raise MemoryUnavailable(
+                f"the memory at {self.location.shown} cannot be used: {reason}"
+            ) from error
 
 
 def _driver() -> ModuleType:

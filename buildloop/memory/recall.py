@@ -100,7 +100,9 @@ def _number(store: Store, scope: Scope) -> int | None:
 def _same_fingerprint(store: Store, identities: Sequence[str], repo: int | None) -> list[Row]:
     sql = f"SELECT {COLUMNS} FROM failures f JOIN repos r ON r.id = f.repo WHERE f.fingerprint = ?"
     if repo is None:
-        return [row for one in identities for row in store.rows(f"{sql} ORDER BY f.last_seen DESC LIMIT 5", one)]
+        return [
+            row for one in identities for row in store.rows(f"{sql} ORDER BY f.last_seen DESC LIMIT 5", one)
+        ]
     return [row for one in identities for row in store.rows(f"{sql} AND f.repo = ?", one, repo)]
 
 

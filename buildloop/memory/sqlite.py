@@ -18,7 +18,12 @@ from buildloop.memory.schema import FAILURE_COLUMNS, SCHEMA_VERSION, statements
 from buildloop.memory.store import TOO_LONG, Row, newer_schema
 from buildloop.memory.words import index_words
 
-DIALECT = {"key": "INTEGER PRIMARY KEY AUTOINCREMENT", "whole": "INTEGER", "words_column": "", "compact": " WITHOUT ROWID"}
+DIALECT = {
+    "key": "INTEGER PRIMARY KEY AUTOINCREMENT",
+    "whole": "INTEGER",
+    "words_column": "",
+    "compact": " WITHOUT ROWID",
+}
 # `ascii` with these token characters leaves our words as they are: it splits at nothing that is in one.
 INDEX = """CREATE VIRTUAL TABLE word_index USING fts5(
     words, content='', detail=none, columnsize=0, tokenize="ascii tokenchars '_:'")"""
@@ -82,7 +87,9 @@ class SqliteStore:
     def remove_failure(self, failure: int) -> None:
         if failure <= self._through():
             ((_, text),) = self._words("id = ?", failure)
-            self.rows("INSERT INTO word_index (word_index, rowid, words) VALUES ('delete', ?, ?)", failure, text)
+            self.rows(
+                "INSERT INTO word_index (word_index, rowid, words) VALUES ('delete', ?, ?)", failure, text
+            )
         self.rows("DELETE FROM failures WHERE id = ?", failure)
 
     def postings(self, word: str, limit: int) -> list[int]:

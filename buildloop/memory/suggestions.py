@@ -114,7 +114,9 @@ def files_of_shown_fixes(store: Store, run: str, fingerprint: str, after: int, u
         for key in one.keys
         if key.startswith(FIX_PREFIX)
     ]
-    sql = "SELECT x.files FROM fixes x JOIN failures f ON f.id = x.failure WHERE x.id = ? AND f.fingerprint = ?"
+    sql = (
+        "SELECT x.files FROM fixes x JOIN failures f ON f.id = x.failure WHERE x.id = ? AND f.fingerprint = ?"
+    )
     found = [row for key in shown for row in store.rows(sql, key, fingerprint)]
     return {name for row in found for name in json.loads(row[0])}
 
@@ -123,7 +125,9 @@ def find_suggestions(store: Store, beginning: str) -> list[Suggestion]:
     """Those whose id starts with `beginning`; a few are enough to see that it is not clear."""
     sql = f"SELECT {COLUMNS} FROM suggestions s JOIN repos r ON r.id = s.repo"
     size = len(beginning)
-    return [_suggestion(row) for row in store.rows(f"{sql} WHERE substr(s.id, 1, ?) = ? LIMIT 5", size, beginning)]
+    return [
+        _suggestion(row) for row in store.rows(f"{sql} WHERE substr(s.id, 1, ?) = ? LIMIT 5", size, beginning)
+    ]
 
 
 def export_suggestions(suggestions: Iterable[Suggestion], path: Path) -> None:

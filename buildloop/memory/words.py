@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from buildloop.diagnosis.fingerprint import identity
+from buildloop.diagnosis.known_packages import words
 from buildloop.diagnosis.model import Finding
 from buildloop.patterns import Regex
 from buildloop.text import plain_text
@@ -18,9 +19,9 @@ QUERY_CHARS = 4000
 MASKED = Regex(r"<[a-z]+>")
 WORD = Regex(r"\w+")
 # Too short to tell anything apart, and too frequent to be worth a posting.
-FILLERS = frozenset(
+FILLERS = words(
     "the and for not with this that from was were are but has had have its into been than then when "
-    "at by in is it of on or to an as be if no so".split()
+    "at by in is it of on or to an as be if no so"
 )
 
 
@@ -49,8 +50,8 @@ def search_words(*texts: str) -> tuple[str, ...]:
 def index_words(repo: int, test: str, message: str) -> tuple[str, ...]:
     """What a stored failure is found by: its words as they are for a search in all repositories, and marked with
     the number of its own for a search in that. The bare mark counts the repository's failures."""
-    words = search_words(test, message)
-    return (*words, scoped(repo, ""), *(scoped(repo, word) for word in words))
+    found = search_words(test, message)
+    return (*found, scoped(repo, ""), *(scoped(repo, word) for word in found))
 
 
 def scoped(repo: int, word: str) -> str:
@@ -66,4 +67,4 @@ def query_words(lines: Iterable[str]) -> tuple[str, ...]:
 
 def _tells(word: str) -> bool:
     short = len(word) < 2 or (word.isdigit() and len(word) < 3)
-    return not short and word not in FILLERS and not word.strip("_") == ""
+    return not short and word not in FILLERS and word.strip("_") != ""
