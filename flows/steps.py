@@ -7,6 +7,7 @@ from dataclasses import replace
 from buildloop.context.summary import SummaryFacts
 from buildloop.decide import proof_of
 from buildloop.diagnosis.fingerprint import fingerprint
+from buildloop.memory.model import History
 from buildloop.models import Iteration
 from buildloop.prompt.compose import compose_prompt, describe
 from buildloop.recovery.policy import retry_policy
@@ -15,6 +16,7 @@ from flows.settle import run_gate, settled
 from tasks.iterate import IterateInput, iterate
 from tasks.options import step_key, task_options
 from tasks.record import record
+from tasks.remember import recall, remember
 from tasks.restart import RestartInput, restart
 
 
@@ -40,7 +42,7 @@ def next_iteration(state: LoopState) -> LoopState:
             session=state.session,
             number=number,
             base=state.head,
-            prompt=compose_prompt(state),
+            prompt=compose_prompt(state, _recalled(state)),
             environment=state.environment,
             max_iterations=state.max_iterations,
             last_passed=state.last.gate.passed,
@@ -90,7 +92,15 @@ def _recorded(state: LoopState, iteration: Iteration) -> LoopState:
         after = after.with_note(missing)
     write_down = record.with_options(**task_options(retry_policy(None, state.request).recover, state.request))
     write_down(step_key(state.request, state.session, iteration.number, "record"), after)
+    learn = remember.with_options(**task_options(retry_policy(None, state.request).recover, state.request))
+    learn(step_key(state.request, state.session, iteration.number, "remember"), after)
     return after
+
+
+def _recalled(state: LoopState) -> History:
+    """What earlier runs know about the failure at hand."""
+    ask = recall.with_options(**task_options(retry_policy(None, state.request).recover, state.request))
+    return ask(step_key(state.request, state.session, state.number + 1, "recall"), state)
 
 
 def _files_changed(state: LoopState) -> list[str]:
