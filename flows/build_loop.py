@@ -7,12 +7,20 @@ from typing import Any, assert_never
 from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
-from prefect.states import Completed, Failed
+from prefect.states import Cancelled, Completed, Failed
 
+from buildloop.cancel import stoppable
 from buildloop.decide import Continue, Restart, Stop, decide
-from buildloop.errors import AgentRefused, AgentUnavailable, BuildloopError, GateUnavailable
+from buildloop.errors import (
+    AgentRefused,
+    AgentUnavailable,
+    BudgetExceeded,
+    BuildloopError,
+    GateUnavailable,
+    RunCancelled,
+)
 from buildloop.recovery.policy import RetryPolicy
-from buildloop.request import RESTART_CAP, BuildRequest
+from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 from buildloop.result import BuildResult, StopReason
 from buildloop.state import LoopState
 from buildloop.workspace.git import forget_calling_git
@@ -27,6 +35,8 @@ STOPPING: dict[type[BuildloopError], StopReason] = {
     AgentRefused: StopReason.AGENT_REFUSED,
     AgentUnavailable: StopReason.AGENT_UNAVAILABLE,
     GateUnavailable: StopReason.GATE_COULD_NOT_RUN,
+    BudgetExceeded: StopReason.BUDGET,
+    RunCancelled: StopReason.CANCELLED,
 }
 
 
@@ -45,7 +55,7 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
     """Iterate a coding agent until the gate is green; diagnose, recover and restart when it is red."""
     forget_calling_git()
     request = request if request.run_id else request.named(_own_run_id())
-    with run_lock(request.run_dir):
+    with run_lock(request.run_dir), stoppable(request.run_dir):
         result = _work(request)
     return _final_state(result)
 
@@ -57,7 +67,7 @@ def _work(request: BuildRequest) -> BuildResult:
     state = LoopState.start(request, workspace)
     try:
         state = first_gate(state)
-        for _ in range(request.max_iterations + RESTART_CAP + 1):
+        for _ in range(request.max_iterations + EXTENSIONS_CAP * request.extension_size + RESTART_CAP + 1):
             match decide(state):
                 case Continue():
                     state = next_iteration(state)
@@ -77,5 +87,7 @@ def _final_state(result: BuildResult) -> State[Any]:
     message = f"{result.explanation} Next: {result.next_step}."
     if result.reason is StopReason.COMPLETE:
         return Completed(message=message, data=result)
+    if result.reason is StopReason.CANCELLED:
+        return Cancelled(message=message, data=result)
     name = "".join(word.capitalize() for word in result.reason.split("_"))
     return Failed(name=name, message=message, data=result)

@@ -50,8 +50,9 @@ class Outcome:
 
 
 def red_findings(report: GateReport) -> dict[str, Finding]:
-    """The failures of a red gate by fingerprint: what was parsed, never a line that merely contains "error"."""
-    if report.passed:
+    """The failures of a red gate by fingerprint: what was parsed, never a line that merely contains "error". That
+    the agent tampered with the gate is no failure of the code."""
+    if report.passed or _tampered(report):
         return {}
     reading = report.reading
     stated = reading.findings or tuple(Finding(message=line) for line in reading.error_lines)
@@ -124,8 +125,12 @@ def _fixed(failure: Open, one: Iteration) -> bool | None:
         return False
     counts = report.reading.counts
     complete = counts is not None and failure.tests_run is not None and counts.run >= failure.tests_run
-    told = report.verdict is Verdict.FAILED and bool(report.reading.findings) and not report.explanation
+    told = report.verdict is Verdict.FAILED and bool(red_findings(report)) and not report.explanation
     return True if test and complete and told else None
+
+
+def _tampered(report: GateReport) -> bool:
+    return any(finding.tool == "integrity" for finding in report.reading.findings)
 
 
 def _commit(state: LoopState, number: int) -> str:

@@ -26,8 +26,11 @@ def run_report(
     parts.append(f"## Iterations\n\n{iteration_table(iterations)}")
     if story := "\n".join(line for one in iterations for line in _diagnosis_lines(one)):
         parts.append(f"## Diagnoses\n\n{story}")
+    if result is not None and result.question:
+        parts.append(f"## Question for a person\n\n{quoted(result.question)}")
     if result is not None and result.failing:
-        parts.append("## Still failing\n\n" + "\n".join(f"- `{_code(test)}`" for test in result.failing[:20]))
+        lines = [f"- `{_code(test)}` ({_since(result, test)})" for test in result.failing[:20]]
+        parts.append("## Still failing\n\n" + "\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
 
@@ -64,17 +67,15 @@ def cost_text(usage: Usage) -> str:
     return "" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
 
 
-def tokens_of(usage: Usage) -> int:
-    return usage.fresh_tokens + (usage.cache_read_tokens or 0)
-
-
 def quoted(text: str) -> str:
     return "\n".join(f"> {line}" for line in text.splitlines())
 
 
 def _outcome(iterations: Sequence[Iteration], result: BuildResult | None) -> str:
     if result is not None:
-        return f"**{result.reason.replace('_', ' ')}** — {result.explanation}\n\nNext: {result.next_step}"
+        best = f"\n\n{text}" if (text := handed_back_text(result)) else ""
+        words = result.reason.replace("_", " ")
+        return f"**{words}** — {result.explanation}{best}\n\nNext: {result.next_step}"
     state = iterations[-1].gate.in_words if iterations else "starting"
     return f"**running** — iteration {iterations[-1].number if iterations else 0}, gate {state}"
 
@@ -89,6 +90,19 @@ def _proof(iterations: Sequence[Iteration], branch: str, result: BuildResult) ->
         f"Review, merge or drop it:\n\n"
         + fenced(f"git diff HEAD...{branch}\ngit merge {branch}\ngit branch -D {branch}")
     )
+
+
+def _since(result: BuildResult, test: str) -> str:
+    number = result.since.get(test, 0)
+    return f"since iteration {number}" if number else "from the start"
+
+
+def handed_back_text(result: BuildResult) -> str:
+    """What the branch holds when that is not the last iteration; empty otherwise."""
+    if result.handed_back is None:
+        return ""
+    which = f"iteration {result.handed_back}" if result.handed_back else "the start: no iteration was better"
+    return f"The branch holds the best tree, that of {which}."
 
 
 def _diagnosis_lines(one: Iteration) -> list[str]:

@@ -8,6 +8,7 @@ NEXT_STEPS: dict[StopReason, str] = {
     StopReason.COMPLETE: "review it with 'git diff HEAD...{branch}' and merge it with 'git merge {branch}'",
     StopReason.MAX_ITERATIONS: "read 'buildloop report {run}', then 'buildloop resume {run} --max-iterations N'",
     StopReason.MAX_RESTARTS: "read 'buildloop report {run}', then 'buildloop resume {run} --max-restarts N'",
+    StopReason.BUDGET: "read 'buildloop report {run}', then 'buildloop resume {run}' with a higher budget",
     StopReason.STUCK: "read 'buildloop report {run}' and give a more precise goal in a new run",
     StopReason.GATE_COULD_NOT_RUN: "make the gate command work on this machine, then 'buildloop resume {run}'",
     StopReason.AGENT_REFUSED: "mend the agent's credentials or permissions, then 'buildloop resume {run}'",
