@@ -165,6 +165,9 @@ class BuildRequest(BaseModel):
     failure_mode: FailureMode | None = Field(
         None, description="Force this diagnosis (for trying a strategy)."
     )
+    shared_memory: bool = Field(
+        False, description="Use what runs on other repositories learned, not only this one's."
+    )
     branch: str | None = Field(None, description="Branch for the result; default buildloop/<run id>.")
     dirty: DirtyPolicy = Field(
         DirtyPolicy.REFUSE, description="Uncommitted changes: refuse, include (a snapshot), or ignore them."

@@ -97,6 +97,10 @@ def run(
     failure_mode: Annotated[
         Text, context("Force this diagnosis for every red gate, to try a strategy.")
     ] = None,
+    shared_memory: Annotated[
+        Optional[bool],  # noqa: UP045
+        Option("--shared-memory", help="Also use what runs on other repositories learned."),
+    ] = None,
     branch: Annotated[Text, Option(help="Branch for the result. (default: buildloop/<run id>)")] = None,
     include_dirty: Annotated[
         bool, Option("--include-dirty", help="Start from a snapshot of uncommitted changes.")

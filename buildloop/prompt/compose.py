@@ -7,8 +7,11 @@ from collections.abc import Sequence
 
 from buildloop.agents.contract import DONE_LINE
 from buildloop.diagnosis.model import FailureMode
+from buildloop.memory.model import History
 from buildloop.models import GateReport, Iteration
 from buildloop.progress import introduced_by
+from buildloop.prompt.history import TITLE as HISTORY_TITLE
+from buildloop.prompt.history import history_text
 from buildloop.prompt.sections import Priority, Prompt, Section, assemble, fenced
 from buildloop.state import LoopState
 
@@ -35,7 +38,7 @@ RULES = f"""\
 5. When the goal is fully met, end your reply with the single line {DONE_LINE}; otherwise leave it out."""
 
 
-def compose_prompt(state: LoopState) -> Prompt:
+def compose_prompt(state: LoopState, history: History | None = None) -> Prompt:
     number = state.number + 1
     opening = (
         f"You are a coding agent working unattended, iteration {number} of at most {state.max_iterations} "
@@ -52,6 +55,7 @@ def compose_prompt(state: LoopState) -> Prompt:
             "Previous Session (Summarized)", state.summary.text if state.summary else "", Priority.IMPORTANT
         ),
         Section("Progress So Far", _progress(state), Priority.HELPFUL, limit=4000),
+        Section(HISTORY_TITLE, history_text(history or History()), Priority.HELPFUL, limit=6000),
         Section("End of the Gate's Output", _tail(state.last.gate), Priority.BACKGROUND, limit=8000),
         Section("Rules", RULES, Priority.ESSENTIAL),
     )
