@@ -12,6 +12,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from buildloop.errors import InputError
+from buildloop.memory.location import VARIABLE as MEMORY_VARIABLE
+from buildloop.memory.location import memory_location
 from buildloop.request import BuildRequest
 
 CONFIG_FILE = "buildloop.toml"
@@ -64,6 +66,9 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Setting]:
     found = {}
     for variable, value in environment.items():
         if not variable.startswith(PREFIX) or variable in OF_THE_MACHINE:
+            continue
+        if variable == MEMORY_VARIABLE:  # may hold a password: read where it is used, never kept in a request
+            memory_location(environment)
             continue
         if variable not in VARIABLES:
             raise InputError(f"there is no setting {variable}; {nearest(variable, tuple(VARIABLES))}")

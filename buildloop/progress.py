@@ -28,8 +28,10 @@ class RecoveryEffect:
 
 
 def badness(report: GateReport) -> tuple[bool, bool, int]:
-    """A gate that gave no answer, or in which nothing passed, names few failures but is not better for it."""
-    unanswered = report.verdict not in (Verdict.PASSED, Verdict.FAILED)
+    """A gate that gave no answer, was tampered with, or in which nothing passed names few failures but is not better
+    for it."""
+    tampered = any(finding.tool == "integrity" for finding in report.reading.findings)
+    unanswered = tampered or report.verdict not in (Verdict.PASSED, Verdict.FAILED)
     counts = report.reading.counts
     return unanswered, not report.passed and (counts is None or counts.passed == 0), report.failing_count
 
@@ -44,15 +46,14 @@ def failures_of(report: GateReport) -> frozenset[str]:
 def introduced_by(iterations: Sequence[Iteration]) -> dict[str, int]:
     """For each failure of the last gate the iteration since which it is there; 0 means: from the start.
 
-    A gate that gave no full answer (it could not run, or nothing passed) says nothing about single tests.
+    Where nothing passed, a test that is not named may just not have been reached: it is not taken for mended.
     """
     since: dict[str, int] = {}
     for one in iterations:
-        if one is not iterations[-1] and any(badness(one.gate)[:2]):
-            continue
-        now = failures_of(one.gate)
-        since = {name: since.get(name, one.number) for name in now}
-    return since
+        unanswered, nothing_passed, _ = badness(one.gate)
+        now = {name: since.get(name, one.number) for name in failures_of(one.gate)}
+        since = {**since, **now} if unanswered or nothing_passed else now
+    return {name: since[name] for name in since if name in failures_of(iterations[-1].gate)}
 
 
 def recovery_effects(iterations: Sequence[Iteration]) -> list[RecoveryEffect]:

@@ -13,11 +13,13 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from buildloop.diagnosis.model import FailureMode
+from buildloop.models import Permissions
 from buildloop.storage import default_state_dir
 
 RESTART_CAP = 5
 EXTENSIONS_CAP = 3
 RUN_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class DirtyPolicy(StrEnum):
@@ -26,6 +28,13 @@ class DirtyPolicy(StrEnum):
     REFUSE = "refuse"
     INCLUDE = "include"
     IGNORE = "ignore"
+
+
+class AgentSession(StrEnum):
+    """Whether the iterations of one session share one agent context, or each starts with an empty one."""
+
+    CONTINUE = "continue"
+    FRESH = "fresh"
 
 
 def _not_blank(text: str) -> str:
@@ -44,6 +53,12 @@ def _splittable(command: str) -> str:
     return command
 
 
+def _variable_name(name: str) -> str:
+    if not ENVIRONMENT_NAME.fullmatch(name):
+        raise ValueError("give the name of an environment variable, such as DATABASE_URL, not a value")
+    return name
+
+
 def _in_this_order(schema: dict[str, Any]) -> None:
     """PostgreSQL forgets the order of keys; forms made from the schema go by position."""
     for position, field in enumerate(schema.get("properties", {}).values()):
@@ -51,6 +66,7 @@ def _in_this_order(schema: dict[str, Any]) -> None:
 
 
 Command = Annotated[str, AfterValidator(_not_blank)]
+EnvironmentName = Annotated[str, AfterValidator(_variable_name)]
 
 
 class AgentChoice(BaseModel):
@@ -88,8 +104,9 @@ class BuildRequest(BaseModel):
     )
     agent: Annotated[str, AfterValidator(_not_blank)] = Field(
         "command",
-        description="Which agent to use; several, separated by commas, are tried in that order when one is stuck "
-        "or does not answer. NAME:MODEL names its model, e.g. claude:sonnet,claude:opus,codex.",
+        description="Which agent: claude, codex, gemini, opencode, aider, command or scripted. Several, separated by "
+        "commas, are used in that order when one is stuck or does not answer; NAME:MODEL names its model, e.g. "
+        "claude:sonnet,claude:opus,codex.",
     )
     agent_command: Annotated[str, AfterValidator(_splittable)] | None = Field(
         None, description="For agent 'command': the program and its arguments; the prompt comes on stdin."
@@ -98,6 +115,21 @@ class BuildRequest(BaseModel):
     model: str | None = Field(
         None,
         description="Model name handed to the (first) agent; several, separated by commas, go from cheap to strong.",
+    )
+    permissions: Permissions = Field(
+        Permissions.ASK_NOTHING,
+        description="What the agent may do: ask-nothing (edit and run commands, writing only in the workspace), "
+        "edit-only (no commands), full (whatever you may).",
+    )
+    max_turns: int | None = Field(
+        None, ge=1, description="Most model requests in one agent call, where the agent has such a limit."
+    )
+    agent_session: AgentSession = Field(
+        AgentSession.CONTINUE,
+        description="continue: iterations of a session share one agent context; fresh: each starts anew.",
+    )
+    agent_env: tuple[EnvironmentName, ...] = Field(
+        (), description="Names of further environment variables that the agent gets."
     )
     max_iterations: int = Field(20, ge=1, description="Most iterations over the whole run.")
     extension_size: int = Field(
@@ -108,6 +140,9 @@ class BuildRequest(BaseModel):
     )
     max_restarts: int = Field(3, ge=0, le=RESTART_CAP, description="Most restarts with a summary (0 to 5).")
     agent_timeout: float = Field(1800, gt=0, description="Seconds one agent call may take.")
+    agent_idle_timeout: float = Field(
+        900, gt=0, description="Seconds without a byte of output after which an agent CLI counts as hung."
+    )
     gate_timeout: float = Field(900, gt=0, description="Seconds each gate command may take.")
     retry_delay: float = Field(
         30, ge=0, description="First wait in seconds after a passing agent error; doubles each time."
@@ -118,8 +153,10 @@ class BuildRequest(BaseModel):
     budget_usd: float | None = Field(None, gt=0, description="Most dollars the agent calls may cost.")
     budget_tokens: int | None = Field(None, gt=0, description="Most tokens of all kinds the calls may use.")
     budget_minutes: float | None = Field(None, gt=0, description="Most minutes the run may work.")
-    context_window: int = Field(
-        200_000, ge=0, description="Tokens the agent's context holds; 0 = not watched."
+    context_window: int | None = Field(
+        None,
+        ge=0,
+        description="Tokens the agent's context holds; 0 = not watched. Left out: what the agent reports, else 200000.",
     )
     context_threshold: int = Field(
         70, ge=1, le=100, description="Percent of the context window at which a new session is started."
@@ -127,6 +164,9 @@ class BuildRequest(BaseModel):
     prompt_budget: int = Field(200_000, ge=1000, description="Most characters of one prompt.")
     failure_mode: FailureMode | None = Field(
         None, description="Force this diagnosis (for trying a strategy)."
+    )
+    shared_memory: bool = Field(
+        False, description="Use what runs on other repositories learned, not only this one's."
     )
     branch: str | None = Field(None, description="Branch for the result; default buildloop/<run id>.")
     dirty: DirtyPolicy = Field(
@@ -138,7 +178,7 @@ class BuildRequest(BaseModel):
     )
     run_id: str | None = Field(None, description="Continue this run, or name the new one.")
 
-    @field_validator("test", "junit", mode="before")
+    @field_validator("test", "junit", "agent_env", mode="before")
     @classmethod
     def _one_command_is_enough(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else value

@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 
 from buildloop.errors import AgentLimited, AgentRefused, AgentUnavailable
+from buildloop.memory.model import History
 from buildloop.models import AgentRun
 from buildloop.prompt.compose import compose_prompt
 from buildloop.recovery.policy import AGENT_RETRIES, retry_policy
@@ -14,6 +15,7 @@ from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 from tasks.iterate import IterateInput, iterate
 from tasks.options import step_key, task_options
+from tasks.remember import recall
 from tasks.wait import WaitInput, wait
 
 # With another agent at hand nobody waits longer than this for the one that is limited.
@@ -65,13 +67,19 @@ def _call(state: LoopState, number: int, rung: int) -> AgentRun:
             session=state.session,
             number=number,
             base=state.head,
-            prompt=compose_prompt(state),
+            prompt=compose_prompt(state, _recalled(state, number)),
             environment=state.environment,
             max_iterations=state.max_iterations,
             last_passed=state.last.gate.passed,
             rung=rung,
         ),
     )
+
+
+def _recalled(state: LoopState, number: int) -> History:
+    """What earlier runs know about the failure at hand; asked once an iteration, whoever answers it."""
+    ask = recall.with_options(**task_options(retry_policy(None, state.request).recover, state.request))
+    return ask(step_key(state.request, state.session, number, "recall"), state)
 
 
 def _patience(state: LoopState, rung: int) -> float:

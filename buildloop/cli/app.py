@@ -9,7 +9,7 @@ import typer
 from typer import Argument, Option
 
 from buildloop import __version__
-from buildloop.cli.arguments import AsJson, Folder, RunId, Verbose
+from buildloop.cli.options import AsJson, Folder, RunId, Verbose
 from buildloop.cli.output import complain
 from buildloop.cli.work import cancel, resume, run
 from buildloop.errors import BuildloopError

@@ -71,6 +71,7 @@ def _settings(flags: Mapping[str, Any]) -> dict[str, Any]:
     given["state_dir"] = str(flags["state_dir"]) if flags["state_dir"] else None
     given["test"] = tuple(flags["test"]) if flags["test"] else None
     given["junit"] = tuple(flags["junit"]) if flags["junit"] else None
+    given["agent_env"] = tuple(flags["agent_env"]) if flags["agent_env"] else None
     return given
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from buildloop.diagnosis.model import FailureMode
 from buildloop.models import Verdict
 from buildloop.progress import Effect, introduced_by, recovery_effects
-from tests.support.states import GREEN, RED, iteration, remedy, report
+from buildloop.workspace.integrity import object_to
+from tests.support.states import GREEN, RED, iteration, remedy, report, state
 
 A_AND_B = report(failing=("t::a", "t::b"))
 ONLY_B = report(failing=("t::b",))
@@ -55,3 +56,8 @@ def test_a_rerun_is_judged_by_the_gate_on_the_same_tree():
 def test_a_rerun_that_stayed_red_and_what_followed_are_two_recoveries():
     both = iteration(1, A_AND_B, mode=FLAKY, helped=True).with_report(ONLY_B).with_remedy(remedy(WRONG))
     assert effects(both, iteration(2, GREEN)) == [(1, Effect.BETTER), (1, Effect.SOLVED)]
+
+
+def test_a_tree_that_tampers_with_the_gate_is_never_the_best_one():
+    honest, fooled = iteration(1, A_AND_B), iteration(2, object_to(GREEN, ["test_calc.py was deleted"]))
+    assert state(iteration(0, report(failing=("t::a", "t::b", "t::c"))), honest, fooled).best is honest

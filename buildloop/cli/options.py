@@ -1,0 +1,83 @@
+"""Options and arguments that more than one command has, or that need many words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+from typer import Argument, Option
+
+GATE, AGENT, LIMITS, CONTEXT = "The gate", "The agent", "Limits and budgets", "Context and diagnosis"
+
+# Typer reads annotations at run time and wants Optional[...].
+Text = Optional[str]  # noqa: UP045
+Texts = Optional[list[str]]  # noqa: UP045
+Whole = Optional[int]  # noqa: UP045
+Number = Optional[float]  # noqa: UP045
+Folder = Annotated[Optional[Path], Option("--state-dir", help="Where runs are kept.")]  # noqa: UP045
+RunId = Annotated[Text, Argument(metavar="[RUN]", help="Run id or its beginning; the newest if left out.")]
+AsJson = Annotated[bool, Option("--json", help="Print JSON on stdout and nothing else.")]
+Verbose = Annotated[bool, Option("--verbose", "-v", help="Show Prefect's own log lines.")]
+
+GateCommands = Annotated[
+    Texts,
+    Option(
+        "--test",
+        "--test-cmd",
+        help="Gate command, exit 0 = pass. Repeat for several. Detected if left out.",
+        rich_help_panel=GATE,
+    ),
+]
+JunitGlobs = Annotated[
+    Texts,
+    Option(
+        "--junit",
+        help="Glob of JUnit XML files the gate leaves. Repeatable; pytest needs none.",
+        rich_help_panel=GATE,
+    ),
+]
+AgentName = Annotated[
+    Text,
+    Option(
+        help="claude, codex, gemini, opencode, aider, command or scripted; see 'buildloop agents'. With commas a "
+        "ladder of them, e.g. claude:sonnet,claude:opus,codex.",
+        rich_help_panel=AGENT,
+    ),
+]
+Permissions = Annotated[
+    Text,
+    Option(
+        help="ask-nothing: edit and run commands, write only in the workspace; edit-only: no commands; full: "
+        "whatever you may. (default: ask-nothing)",
+        rich_help_panel=AGENT,
+    ),
+]
+AgentEnvironment = Annotated[
+    Texts,
+    Option(
+        "--agent-env",
+        help="Environment variable the agent needs besides its own. Repeatable.",
+        rich_help_panel=AGENT,
+    ),
+]
+IdleTimeout = Annotated[
+    Number,
+    Option(
+        help="Seconds without output before an agent CLI counts as hung. (default: 900)",
+        rich_help_panel=LIMITS,
+    ),
+]
+BudgetUsd = Annotated[
+    Number,
+    Option(
+        help="Stop before the agent call that would make the run cost more dollars.", rich_help_panel=LIMITS
+    ),
+]
+BudgetTokens = Annotated[
+    Whole,
+    Option(help="Stop before the call that would use more tokens in all.", rich_help_panel=LIMITS),
+]
+BudgetMinutes = Annotated[
+    Number,
+    Option(help="Stop before the call that would make the run work longer.", rich_help_panel=LIMITS),
+]
