@@ -59,7 +59,7 @@ def _variable_name(name: str) -> str:
     return name
 
 
-def _in_this_order(schema: dict[str, Any]) -> None:
+def in_this_order(schema: dict[str, Any]) -> None:
     """PostgreSQL forgets the order of keys; forms made from the schema go by position."""
     for position, field in enumerate(schema.get("properties", {}).values()):
         field["position"] = position
@@ -86,7 +86,7 @@ class BuildRequest(BaseModel):
 
     # No infinite numbers: JSON has none, so such a request could not be read back for a resume.
     model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_extra=_in_this_order
+        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_extra=in_this_order
     )
 
     goal: Annotated[str, AfterValidator(_not_blank)] = Field(
