@@ -17,6 +17,7 @@ from buildloop.diagnosis.model import FailureMode
 
 RESTART_CAP = 5
 RUN_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+OWNER_AND_NAME = re.compile(r"(?!-)[A-Za-z0-9_.-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9_.-]{1,100}")
 
 
 class DirtyPolicy(StrEnum):
@@ -43,6 +44,12 @@ def _splittable(command: str) -> str:
     return command
 
 
+def _owner_and_name(text: str) -> str:
+    if not OWNER_AND_NAME.fullmatch(text):
+        raise ValueError("give it as OWNER/NAME, such as octocat/hello-world")
+    return text
+
+
 Command = Annotated[str, AfterValidator(_not_blank)]
 
 
@@ -52,8 +59,10 @@ class BuildRequest(BaseModel):
     # No infinite numbers: JSON has none, so such a request could not be read back for a resume.
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    goal: Annotated[str, AfterValidator(_not_blank)] = Field(
-        description="What the agent shall achieve. Kept word for word and shown to it in every prompt."
+    goal: str = Field(
+        "",
+        description="What the agent shall achieve. Kept word for word and shown to it in every prompt. "
+        "May be left out where an issue is given: then it is the issue's title and text.",
     )
     repo: str = Field(description="Path of the git repository (or a folder inside it) to work on.")
     test: tuple[Command, ...] = Field(
@@ -97,6 +106,20 @@ class BuildRequest(BaseModel):
         description="Where runs are kept; shared storage if several machines work on them.",
     )
     run_id: str | None = Field(None, description="Continue this run, or name the new one.")
+    context: str = Field(
+        "", description="Background for the agent beside the goal. It is shown as data, not as an order."
+    )
+    issue: int | None = Field(
+        None,
+        ge=1,
+        description="Number of the GitHub issue this run is for: gives goal and context, gets the pull request.",
+    )
+    github_repo: Annotated[str, AfterValidator(_owner_and_name)] | None = Field(
+        None, description="GitHub repository as OWNER/NAME; default: that of the git remote."
+    )
+    dry_run: bool = Field(
+        False, description="Send nothing to GitHub; write down what would have been sent (needs issue)."
+    )
 
     @field_validator("test", "junit", mode="before")
     @classmethod
@@ -122,6 +145,16 @@ class BuildRequest(BaseModel):
     @classmethod
     def _absolute(cls, value: str) -> str:
         return str(Path(value).expanduser().absolute())
+
+    @model_validator(mode="after")
+    def _has_a_goal(self) -> BuildRequest:
+        if not self.goal.strip() and self.issue is None:
+            raise ValueError(
+                "the goal must not be empty; say what to achieve, or name an issue with --issue N"
+            )
+        if self.dry_run and self.issue is None:
+            raise ValueError("--dry-run shows what would be sent to GitHub, so it needs --issue N")
+        return self
 
     @model_validator(mode="after")
     def _agent_has_what_it_needs(self) -> BuildRequest:

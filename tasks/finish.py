@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -9,6 +10,7 @@ from prefect import task
 
 from buildloop.decide import Stop
 from buildloop.files import write_atomic
+from buildloop.redact import redactor
 from buildloop.report.markdown import run_report
 from buildloop.report.outcome import next_step
 from buildloop.result import BuildResult, StopReason
@@ -17,7 +19,7 @@ from buildloop.state import LoopState
 from buildloop.workspace.worktree import release
 from tasks.artifacts import publish
 from tasks.options import tell
-from tasks.record import write_views
+from tasks.record import facts_from, write_page, write_views
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +51,12 @@ def finish(given: FinishInput) -> BuildResult:
     )
     release(state.workspace, keep=stop.reason is not StopReason.COMPLETE)
     run.save("result.json", result)
-    write_atomic(
-        run.path / "report.md", run_report(state.request, state.iterations, state.workspace.branch, result)
-    )
+    facts = facts_from(run, state, result)
+    write_atomic(run.path / "report.md", redactor(os.environ)(run_report(facts)))
+    write_page(run, facts)
     if state.iterations:
         write_views(run, state, stop.reason, now)
-        publish(run, state.request, state.iterations, state.workspace.branch, result)
+        publish(run, facts)
     commits = sum(1 for one in state.iterations if one.agent and one.agent.checkpoint.changed)
     run.events.emit("loop.completed", reason=stop.reason, iterations=state.number, commits=commits)
     tell(f"finish: {stop.reason}", stop.reason)

@@ -8,7 +8,10 @@ from prefect import get_run_logger, task
 
 from buildloop.files import write_atomic
 from buildloop.goal import write_state
+from buildloop.report.facts import RunFacts, degraded_in, started_at
+from buildloop.report.html import html_report
 from buildloop.report.views import log_line, progress_text, state_file, timestamp
+from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 from tasks.artifacts import publish
@@ -22,10 +25,28 @@ def record(key: str, state: LoopState) -> int:
     run.save_iteration(state.last)
     write_views(run, state, "running", now)
     _emit(run, state)
-    publish(run, state.request, list(state.iterations), state.workspace.branch, None)
+    facts = facts_from(run, state)
+    write_page(run, facts)
+    publish(run, facts)
     get_run_logger().info(log_line(state.last))
     tell(f"record s{state.session} i{state.number}", "record")
     return state.number
+
+
+def facts_from(run: RunDir, state: LoopState, result: BuildResult | None = None) -> RunFacts:
+    return RunFacts(
+        request=state.request,
+        workspace=state.workspace,
+        iterations=state.iterations,
+        result=result,
+        started=started_at(run),
+        running=result is None,
+        degraded=degraded_in(run),
+    )
+
+
+def write_page(run: RunDir, facts: RunFacts) -> None:
+    write_atomic(run.path / "report.html", html_report(facts))
 
 
 def write_views(run: RunDir, state: LoopState, status: str, now: datetime) -> None:

@@ -168,14 +168,18 @@ def status(run_id: RunId = None, state_dir: Folder = None, as_json: AsJson = Fal
 @app.command()
 def report(
     run_id: RunId = None,
-    form: Annotated[str, Option("--format", help="terminal, markdown or json.")] = "terminal",
+    form: Annotated[str, Option("--format", help="terminal, markdown, github, html or json.")] = "terminal",
+    output: Annotated[
+        Optional[Path],  # noqa: UP045
+        Option("--output", "-o", help="Write it to this file and print the file's name."),
+    ] = None,
     state_dir: Folder = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell the story of a run: what was asked, what is proven, what was tried."""
     from buildloop.cli.report import show_report
 
-    show_report(run_id, "json" if as_json else form, state_dir)
+    show_report(run_id, "json" if as_json else form, output, state_dir)
 
 
 @app.command()
