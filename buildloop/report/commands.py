@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from platformdirs import user_state_path
 
@@ -39,7 +39,8 @@ def commands_for(facts: RunFacts) -> tuple[Typed, ...]:
     # The worktree of a run that may go on is still there, and git keeps a branch that one of them is on.
     away = f"{git} worktree remove --force {shlex.quote(facts.workspace.root)}; {undo.line}"
     gone = Typed("Undo", away, "drops branch and workspace; your checkout was never touched")
-    return (review, merge, gone, _resume(facts.request))
+    unproven = replace(merge, note=f"{merge.note}; the goal is not proven there")
+    return (review, unproven, gone, _resume(facts.request))
 
 
 def _merge(request: BuildRequest, git: str, start: str, branch: str) -> Typed:

@@ -35,6 +35,11 @@ MEANINGS: dict[ErrorClass, str] = {
     ErrorClass.RESOURCE_ERROR: "a resource (disk, port, handle, quota) was not to be had",
     ErrorClass.UNKNOWN: "the message fits no known class of errors",
 }
+AGENT_STAGE = "agent"
+AGENT_ACTIONS = (
+    "Start the agent by hand in the same environment and see whether it answers.",
+    "Mend what it complains about (credentials, billing, permissions, network), then resume the run.",
+)
 DEFAULT_ACTIONS = (
     "Read the first error line above and the file it names; later ones often follow from it.",
     "Run the gate command by hand on the same commit to see the whole log.",
@@ -93,6 +98,8 @@ class ErrorContext:
 
     @property
     def reasons(self) -> list[str]:
+        if self.stage == AGENT_STAGE:
+            return ["The agent could not be used; this says nothing about the code."]
         told = [f"{self.error_class}: {MEANINGS[self.error_class]}."]
         if self.diagnosis is not None:
             sure = f"{self.diagnosis.confidence:.0%} sure"
@@ -104,6 +111,8 @@ class ErrorContext:
         """What to do; where nobody has suggested anything, what always helps."""
         if self.actions:
             return self.actions[:ACTIONS_SHOWN]
+        if self.stage == AGENT_STAGE:
+            return AGENT_ACTIONS
         first = NEXT_STEPS[self.diagnosis.mode] if self.diagnosis else ""
         return ((first[0].upper() + first[1:] + ".",) if first else ()) + DEFAULT_ACTIONS
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from buildloop.events import read_events
 from buildloop.models import Iteration, WorkspaceInfo
+from buildloop.report.error_context import SimilarFailure
 from buildloop.request import BuildRequest
 from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
@@ -15,7 +16,8 @@ from buildloop.rundir import RunDir
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """`degraded` are the things beside the loop that did not work; `result` is None until the run has ended."""
+    """`degraded` are the things beside the loop that did not work; `result` is None until the run has ended.
+    `similar` and `actions` are what memory says about the failure at the end."""
 
     request: BuildRequest
     workspace: WorkspaceInfo | None
@@ -25,6 +27,8 @@ class RunFacts:
     running: bool = False
     degraded: tuple[str, ...] = ()
     pull_request: str = ""
+    similar: tuple[SimilarFailure, ...] = ()
+    actions: tuple[str, ...] = ()
 
     @property
     def branch(self) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from buildloop.models import Iteration
 from buildloop.redact import redactor
-from buildloop.report.error_context import SimilarFailure
 from buildloop.report.facts import RunFacts
 from buildloop.report.github_comment import MOST_BYTES, format_github_error_comment
+from buildloop.report.last_error import error_context
 from buildloop.report.markdown import (
     diagnosis_lines,
     flaky_lines,
@@ -22,14 +21,9 @@ from buildloop.report.safe import block, code, folded, sentence, visible
 from buildloop.report.story import Story, story_of
 from buildloop.report.words import count, duration, money
 from buildloop.result import StopReason
-from buildloop.text import one_line
+from buildloop.text import first_line, one_line
 
 TITLE_CHARS = 120
-
-STAGES: dict[StopReason, str] = {
-    StopReason.AGENT_REFUSED: "agent",
-    StopReason.AGENT_UNAVAILABLE: "agent",
-}
 
 
 def github_report(facts: RunFacts) -> str:
@@ -38,15 +32,10 @@ def github_report(facts: RunFacts) -> str:
     return pull_request_body(facts) if done else failure_comment(facts)
 
 
-def stage_of(facts: RunFacts) -> str:
-    """Where it went wrong: at the agent, or at the gate that judges its work."""
-    return STAGES.get(facts.result.reason, "gate") if facts.result else "gate"
-
-
 def pull_request_title(facts: RunFacts) -> str:
     """The first line of the goal as it is: GitHub reads no markup in a title."""
-    first = next((line for line in facts.request.goal.splitlines() if line.strip()), "")
-    return one_line(redactor(os.environ)(visible(first)).lstrip("# "), TITLE_CHARS)
+    first = first_line(redactor(os.environ)(visible(facts.request.goal)))
+    return one_line(first.lstrip("# "), TITLE_CHARS)
 
 
 def pull_request_body(facts: RunFacts) -> str:
@@ -60,37 +49,26 @@ def pull_request_body(facts: RunFacts) -> str:
     return _within_limit(head, _folds(story))
 
 
-def failure_comment(
-    facts: RunFacts, similar: Sequence[SimilarFailure] = (), actions: Sequence[str] = ()
-) -> str:
-    story = story_of(facts)
+def failure_comment(facts: RunFacts) -> str:
+    story, error = story_of(facts), error_context(facts)
     last = story.steps[-1] if story.steps else None
     intro = (
         f"**buildloop: {story.outcome.word}.** {sentence(story.outcome.why)} {_spent(story)}\n\n"
         f"Next: {sentence(story.outcome.then)}."
     )
     return format_github_error_comment(
-        _error(facts, last),
-        stage_of(facts),
-        last.number if last else 0,
-        facts.request.goal,
-        facts.request.issue,
-        diagnosis=last.diagnosis if last else None,
-        similar=similar,
-        actions=actions,
+        error.error,
+        error.stage,
+        error.iteration,
+        error.goal,
+        error.issue,
+        diagnosis=error.diagnosis,
+        similar=error.similar,
+        actions=error.actions,
         intro=intro,
         log=last.gate.tail if last else "",
         more=_folds(story)[1:],
     )
-
-
-def _error(facts: RunFacts, last: Iteration | None) -> str:
-    """The lines that state the error; without any, why the run stopped."""
-    stopped = facts.result.explanation if facts.result else ""
-    if last is None or stage_of(facts) == "agent":
-        return stopped
-    lines = last.error_lines or last.gate.reading.error_lines
-    return "\n".join(lines) or last.gate.tail or last.gate.explanation or stopped
 
 
 def _spent(story: Story) -> str:

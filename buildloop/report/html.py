@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +18,17 @@ from buildloop.diagnosis.explain import VERDICTS
 from buildloop.models import Iteration
 from buildloop.redact import Redactor, redactor
 from buildloop.report.facts import RunFacts
+from buildloop.report.last_error import error_context
 from buildloop.report.markdown import changed_words, tests_words, tokens_words
 from buildloop.report.safe import visible
 from buildloop.report.story import Story, spent, story_of, when
 from buildloop.report.timeline import Chart, chart_of, kind_name, kind_of
 from buildloop.report.words import MODES, count, duration, money
-from buildloop.text import one_line
+from buildloop.text import first_line, one_line
 
 WIDE, NARROW = 900, 340
 GROUP = 25
+SMALLEST_GROUP = 5
 FAILING_SHOWN = 12
 TITLE_CHARS = 140
 
@@ -54,26 +57,29 @@ def html_report(facts: RunFacts, mask: Redactor | None = None) -> str:
 
 
 def _render(page: Template, story: Story, charts: Sequence[Chart]) -> str:
-    facts = story.facts
+    facts, goal = story.facts, story.facts.request.goal.strip()
     return page.render(
         story=story,
         facts=facts,
         request=facts.request,
         charts=charts,
         groups=groups_of(story.steps),
-        title=one_line(facts.request.goal, TITLE_CHARS),
-        whole_goal=len(one_line(facts.request.goal, 10**6)) > TITLE_CHARS
-        or "\n" in facts.request.goal.strip(),
+        title=one_line(first_line(goal), TITLE_CHARS) or f"Issue #{facts.request.issue}",
+        whole_goal=goal != one_line(first_line(goal), TITLE_CHARS),
         failing_shown=FAILING_SHOWN,
+        error=error_context(facts),
         legend=_legend(story),
     )
 
 
 def groups_of(steps: Sequence[Iteration]) -> tuple[StepGroup, ...]:
-    """The newest first is what a reader wants of a long run, but a story is told forward: older ones are folded."""
+    """A long run is told forward too, but only its end is unfolded."""
     if len(steps) <= GROUP + 1:
         return (StepGroup("", tuple(steps), folded=False),)
-    chunks = [tuple(steps[start : start + GROUP]) for start in range(0, len(steps), GROUP)]
+    first = len(steps) % GROUP
+    first += GROUP if first < SMALLEST_GROUP else 0
+    bounds = [0, *range(first, len(steps) + 1, GROUP)]
+    chunks = [tuple(steps[start:end]) for start, end in pairwise(bounds)]
     return tuple(
         StepGroup(_group_title(chunk), chunk, folded=position < len(chunks) - 1)
         for position, chunk in enumerate(chunks)
@@ -82,8 +88,8 @@ def groups_of(steps: Sequence[Iteration]) -> tuple[StepGroup, ...]:
 
 def _group_title(chunk: Sequence[Iteration]) -> str:
     first, last = chunk[0], chunk[-1]
-    span = f"{when(first.number)} to {last.number}"
-    return f"{span[0].upper()}{span[1:]}: {first.gate.in_words} → {last.gate.in_words}"
+    begin = "Baseline" if first.number == 0 else f"Iterations {first.number}"
+    return f"{begin} to {last.number}: {first.gate.in_words} → {last.gate.in_words}"
 
 
 def _legend(story: Story) -> list[tuple[str, str]]:

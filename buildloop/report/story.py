@@ -116,12 +116,11 @@ def _outcome(facts: RunFacts) -> Outcome:
         tone = "good" if result.reason is StopReason.COMPLETE else "bad"
         tone = "open" if result.reason is StopReason.CANCELLED else tone
         return Outcome(tone, result.reason.replace("_", " "), result.explanation, result.next_step)
-    where = f"{when(steps[-1].number)}, gate {steps[-1].gate.in_words}" if steps else "no gate run yet"
+    last = f"{when(steps[-1].number)}, gate {steps[-1].gate.in_words}" if steps else ""
+    done = f"Last finished: {last}." if last else "No gate run has finished yet."
     if facts.running:
-        return Outcome(
-            "open", "running", f"Last finished: {where}.", f"watch it with 'buildloop status {run_id}'"
-        )
-    why = f"The process that worked on it is gone. Last finished: {where}."
+        return Outcome("open", "running", done, f"watch it with 'buildloop status {run_id}'")
+    why = f"The process that worked on it is gone. {done}"
     return Outcome("open", "interrupted", why, f"continue it with 'buildloop resume {run_id}'")
 
 

@@ -87,20 +87,26 @@ class Chart:
 @dataclass(frozen=True, slots=True)
 class _Columns:
     left: float
+    right: float
     step: float
 
     def middle(self, index: int) -> float:
         return self.left + (index + 0.5) * self.step
 
+    def inside(self, index: int, text: str) -> float:
+        """The middle of a column, but not so far out that a text around it would be cut off."""
+        half = len(text) * NUMBER_WIDTH / 2
+        return min(max(self.middle(index), self.left + half), self.right - half)
+
     @property
     def bar(self) -> float:
-        return max(0.8, min(26.0, self.step * 0.72))
+        return max(0.8, min(40.0, self.step * 0.72))
 
 
 def chart_of(story: Story, name: str, width: int) -> Chart:
     """`name` keeps the ids of two charts on one page apart."""
     steps, left, right = story.steps, 6.0, width - 6.0
-    columns = _Columns(left, (right - left) / max(1, len(steps)))
+    columns = _Columns(left, right, (right - left) / max(1, len(steps)))
     y: float = TOP + TITLE_ROOM
     failing = _failing(steps, columns, y)
     y += FAILING_HEIGHT + GAP
@@ -159,7 +165,7 @@ def _failing(steps: Sequence[Iteration], columns: _Columns, top: float) -> Panel
         bars.append(Bar(x, base - height, columns.bar, height, kind_of(one), title))
     texts = [f"{one.gate.failing_count:,}" if not one.gate.passed else "✓" for one in steps]
     shown = _labelled(texts, [one.gate.failing_count for one in steps], columns.step)
-    labels = tuple(Label(columns.middle(i), bars[i].y - 5, texts[i]) for i in shown)
+    labels = tuple(Label(columns.inside(i, texts[i]), bars[i].y - 5, texts[i]) for i in shown)
     return Panel("Failing tests", top, base, bars=tuple(bars), labels=labels)
 
 
@@ -257,7 +263,7 @@ def _ticks(steps: Sequence[Iteration], columns: _Columns, y: float) -> tuple[Lab
     """Iteration numbers at a round distance; 0 is the baseline."""
     apart = next((n for n in (1, 2, 5, 10, 20, 25, 50, 100, 200, 500) if n * columns.step >= 26), 1000)
     return tuple(
-        Label(columns.middle(index), y, str(one.number))
+        Label(columns.inside(index, str(one.number)), y, str(one.number))
         for index, one in enumerate(steps)
         if one.number % apart == 0
     )

@@ -28,7 +28,7 @@ MODES: dict[FailureMode, ModeName] = {
 
 def duration(seconds: float) -> str:
     if seconds < 1:
-        return "under 1 s"
+        return "under 1 s" if seconds > 0 else "0 s"
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -40,10 +40,10 @@ def duration(seconds: float) -> str:
 
 
 def money(dollars: float | None) -> str:
-    """Cents where there are dollars, more digits where there are only cents."""
+    """Cents, and parts of them where there are hardly any."""
     if dollars is None:
         return ""
-    return f"${dollars:,.2f}" if dollars >= 1 or dollars == 0 else f"${dollars:.4f}"
+    return f"${dollars:,.2f}" if dollars >= 0.1 or dollars == 0 else f"${dollars:.4f}"
 
 
 def count(number: int, thing: str, many: str = "") -> str:
