@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from prefect import get_run_logger, task
 
 from buildloop.files import write_atomic
+from buildloop.github.record import load_record
 from buildloop.goal import write_state
 from buildloop.report.facts import RunFacts, degraded_in, started_at
 from buildloop.report.html import html_report
@@ -42,6 +43,7 @@ def facts_from(run: RunDir, state: LoopState, result: BuildResult | None = None)
         started=started_at(run),
         running=result is None,
         degraded=degraded_in(run),
+        pull_request=load_record(run.path).pull_url,
     )
 
 

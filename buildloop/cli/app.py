@@ -9,6 +9,7 @@ import typer
 from typer import Argument, Option
 
 from buildloop import __version__
+from buildloop.cli.options import Context, DryRun, GithubRepo, Goal, Issue, Output, ReportFormat
 from buildloop.cli.output import complain
 from buildloop.errors import BuildloopError
 
@@ -69,7 +70,7 @@ def _options(
 
 @app.command()
 def run(
-    goal: Annotated[str, Argument(help="What the agent shall achieve, in your words.")],
+    goal: Goal = "",
     repo: Annotated[Path, Option("--repo", help="The git repository, or a folder inside it.")] = Path(),
     test: Annotated[
         Optional[list[str]],  # noqa: UP045
@@ -120,6 +121,10 @@ def run(
     from_head: Annotated[
         bool, Option("--from-head", help="Start from HEAD, without uncommitted changes.")
     ] = False,
+    context: Context = None,
+    issue: Issue = None,
+    github_repo: GithubRepo = None,
+    dry_run: DryRun = False,
     state_dir: Folder = None,
     as_json: AsJson = False,
     verbose: Verbose = False,
@@ -168,11 +173,8 @@ def status(run_id: RunId = None, state_dir: Folder = None, as_json: AsJson = Fal
 @app.command()
 def report(
     run_id: RunId = None,
-    form: Annotated[str, Option("--format", help="terminal, markdown, github, html or json.")] = "terminal",
-    output: Annotated[
-        Optional[Path],  # noqa: UP045
-        Option("--output", "-o", help="Write it to this file and print the file's name."),
-    ] = None,
+    form: ReportFormat = "terminal",
+    output: Output = None,
     state_dir: Folder = None,
     as_json: AsJson = False,
 ) -> None:

@@ -20,6 +20,7 @@ from buildloop.cli.output import print_json
 from buildloop.cli.prefect_api import PrefectApi, start_prefect
 from buildloop.errors import BuildloopError
 from buildloop.files import write_atomic
+from buildloop.github.record import DRY_RUN_FILE, load_record
 from buildloop.report.outcome import next_step
 from buildloop.request import BuildRequest
 from buildloop.result import BuildResult, StopReason
@@ -59,6 +60,7 @@ def execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: 
         print_json(result.as_json())
     else:
         _tell(console, result)
+    _tell_github(console, run)
     return result.exit_code
 
 
@@ -76,6 +78,15 @@ def _tell(console: Console, result: BuildResult) -> None:
     console.print(f"  branch          {result.branch} ({result.commit[:10]})", markup=False)
     console.print(f"  report          buildloop report {result.run_id}", markup=False)
     console.print(f"  next            {result.next_step}", markup=False)
+
+
+def _tell_github(console: Console, run: RunDir) -> None:
+    """Where the pull request or the comment is; in a dry run, what they would say."""
+    record, dry = load_record(run.path), run.path / DRY_RUN_FILE
+    if record.pull_url or record.comment_url:
+        console.print(f"  github          {record.pull_url or record.comment_url}", markup=False)
+    if dry.exists():
+        console.print(f"\n{dry.read_text(encoding='utf-8')}", markup=False)
 
 
 def _as_result(outcome: Any, run: RunDir) -> BuildResult:  # noqa: ANN401 (whatever Prefect hands back)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from buildloop.events import read_events
+from buildloop.github.record import load_record
 from buildloop.models import Iteration, WorkspaceInfo
 from buildloop.report.error_context import SimilarFailure
 from buildloop.request import BuildRequest
@@ -46,6 +47,7 @@ def facts_of(run: RunDir) -> RunFacts:
         started=started_at(run),
         running=running,
         degraded=degraded_in(run),
+        pull_request=load_record(run.path).pull_url,
     )
 
 
