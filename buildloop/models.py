@@ -52,6 +52,10 @@ class Usage(Frozen):
         """Tokens that were new in this call; cache reads count one prefix again and again."""
         return (self.input_tokens or 0) + (self.cache_write_tokens or 0) + (self.output_tokens or 0)
 
+    @property
+    def all_tokens(self) -> int:
+        return self.fresh_tokens + (self.cache_read_tokens or 0)
+
 
 class AgentReply(Frozen):
     """What an agent adapter says about one call."""
@@ -64,6 +68,8 @@ class AgentReply(Frozen):
     text: str = Field("", description="The end of what the agent said, for people.")
     error: str = Field("", description="Why it is not ok, in one sentence.")
     reset_at: datetime | None = None
+    agent: str = Field("", description="Which agent of the request answered, e.g. 'claude:opus'.")
+    rung: int = Field(0, description="Its place on the request's ladder of agents.")
 
 
 class Checkpoint(Frozen):
@@ -141,6 +147,15 @@ class Strategy(Frozen):
     max_retries_override: int | None = None
 
 
+class LadderStep(StrEnum):
+    """What is done about a loop that stays stuck, in this order."""
+
+    OTHER_APPROACH = "other_approach"
+    DECOMPOSE = "decompose"
+    NEXT_AGENT = "next_agent"
+    ASK_A_PERSON = "ask_a_person"
+
+
 class Recovery(Frozen):
     """A strategy carried out: what was done and what the next prompt must say about it (once)."""
 
@@ -150,6 +165,8 @@ class Recovery(Frozen):
     note: str = ""
     back_to: str | None = Field(None, description="Commit the workspace was put back to.")
     environment: dict[str, str] = {}
+    step: LadderStep | None = Field(None, description="The step of the ladder that was taken.")
+    rung: int | None = Field(None, description="From now on the agent at this place of the ladder is called.")
 
 
 class ContextSummary(Frozen):

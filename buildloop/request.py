@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 from buildloop.diagnosis.model import FailureMode
 
 RESTART_CAP = 5
+EXTENSIONS_CAP = 3
 RUN_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 OWNER_AND_NAME = re.compile(r"(?!-)[A-Za-z0-9_.-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9_.-]{1,100}")
 
@@ -53,6 +54,18 @@ def _owner_and_name(text: str) -> str:
 Command = Annotated[str, AfterValidator(_not_blank)]
 
 
+class AgentChoice(BaseModel):
+    """One rung of the ladder of agents: which program, with which model (None: the program's own default)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    agent: str
+    model: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.agent}:{self.model}" if self.model else self.agent
+
+
 class BuildRequest(BaseModel):
     """One goal, one repository, one gate: what a run works on and where it stops."""
 
@@ -74,19 +87,38 @@ class BuildRequest(BaseModel):
     junit: tuple[str, ...] = Field(
         (), description="Globs of JUnit XML files the gate leaves (relative to the repo); pytest needs none."
     )
-    agent: str = Field("command", description="Which agent adapter to use: command or scripted.")
+    agent: Annotated[str, AfterValidator(_not_blank)] = Field(
+        "command",
+        description="Which agent to use; several, separated by commas, are tried in that order when one is stuck "
+        "or does not answer. NAME:MODEL names its model, e.g. claude:sonnet,claude:opus,codex.",
+    )
     agent_command: Annotated[str, AfterValidator(_splittable)] | None = Field(
         None, description="For agent 'command': the program and its arguments; the prompt comes on stdin."
     )
     agent_script: str | None = Field(None, description="For agent 'scripted': path of its rule file.")
-    model: str | None = Field(None, description="Model name handed to the agent.")
-    max_iterations: int = Field(20, ge=1, description="Most iterations over the whole run; N means N.")
+    model: str | None = Field(
+        None,
+        description="Model name handed to the (first) agent; several, separated by commas, go from cheap to strong.",
+    )
+    max_iterations: int = Field(20, ge=1, description="Most iterations over the whole run.")
+    extension_size: int = Field(
+        5,
+        ge=0,
+        description="Iterations added at the limit while the failing set still shrinks, at most "
+        f"{EXTENSIONS_CAP} times; 0 = never.",
+    )
     max_restarts: int = Field(3, ge=0, le=RESTART_CAP, description="Most restarts with a summary (0 to 5).")
     agent_timeout: float = Field(1800, gt=0, description="Seconds one agent call may take.")
     gate_timeout: float = Field(900, gt=0, description="Seconds each gate command may take.")
     retry_delay: float = Field(
         30, ge=0, description="First wait in seconds after a passing agent error; doubles each time."
     )
+    max_wait: float = Field(
+        21_600, ge=0, description="Longest wait in seconds for an agent that says when it will answer again."
+    )
+    budget_usd: float | None = Field(None, gt=0, description="Most dollars the agent calls may cost.")
+    budget_tokens: int | None = Field(None, gt=0, description="Most tokens of all kinds the calls may use.")
+    budget_minutes: float | None = Field(None, gt=0, description="Most minutes the run may work.")
     context_window: int = Field(
         200_000, ge=0, description="Tokens the agent's context holds; 0 = not watched."
     )
@@ -158,11 +190,28 @@ class BuildRequest(BaseModel):
 
     @model_validator(mode="after")
     def _agent_has_what_it_needs(self) -> BuildRequest:
-        if self.agent == "command" and self.agent_command is None:
+        names = {choice.agent for choice in self.agents}
+        if "command" in names and self.agent_command is None:
             raise ValueError("agent 'command' needs agent_command: the program to run, e.g. 'python fix.py'")
-        if self.agent == "scripted" and self.agent_script is None:
+        if "scripted" in names and self.agent_script is None:
             raise ValueError("agent 'scripted' needs agent_script: the path of its rule file")
         return self
+
+    @property
+    def agents(self) -> tuple[AgentChoice, ...]:
+        """The ladder of agents, at least one. Models given by `model` belong to the first that names none."""
+        models = [name.strip() for name in (self.model or "").split(",") if name.strip()]
+        choices: list[AgentChoice] = []
+        for word in filter(None, (part.strip() for part in self.agent.split(","))):
+            name, _, model = word.partition(":")
+            own: list[str | None] = [model] if model else [*models] or [None]
+            choices += [AgentChoice(agent=name, model=one) for one in own]
+            models = models if model else []
+        return tuple(choices)
+
+    def using(self, choice: AgentChoice) -> BuildRequest:
+        """This request with one agent of its ladder."""
+        return self.model_copy(update={"agent": choice.agent, "model": choice.model})
 
     @property
     def run_dir(self) -> Path:

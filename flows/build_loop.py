@@ -7,13 +7,21 @@ from typing import Any, assert_never
 from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
-from prefect.states import Completed, Failed
+from prefect.states import Cancelled, Completed, Failed
 
+from buildloop.cancel import stoppable
 from buildloop.decide import Continue, Restart, Stop, decide
-from buildloop.errors import AgentRefused, AgentUnavailable, BuildloopError, GateUnavailable
+from buildloop.errors import (
+    AgentRefused,
+    AgentUnavailable,
+    BudgetExceeded,
+    BuildloopError,
+    GateUnavailable,
+    RunCancelled,
+)
 from buildloop.github.record import heading
 from buildloop.recovery.policy import RetryPolicy
-from buildloop.request import RESTART_CAP, BuildRequest
+from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
@@ -31,6 +39,8 @@ STOPPING: dict[type[BuildloopError], StopReason] = {
     AgentRefused: StopReason.AGENT_REFUSED,
     AgentUnavailable: StopReason.AGENT_UNAVAILABLE,
     GateUnavailable: StopReason.GATE_COULD_NOT_RUN,
+    BudgetExceeded: StopReason.BUDGET,
+    RunCancelled: StopReason.CANCELLED,
 }
 
 
@@ -49,7 +59,7 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
     """Iterate a coding agent until the gate is green; diagnose, recover and restart when it is red."""
     forget_calling_git()
     request = request if request.run_id else request.named(_own_run_id())
-    with run_lock(request.run_dir):
+    with run_lock(request.run_dir), stoppable(request.run_dir):
         result = _work(request)
     return _final_state(result)
 
@@ -62,7 +72,7 @@ def _work(request: BuildRequest) -> BuildResult:
     state = LoopState.start(request, workspace)
     try:
         state = first_gate(state)
-        for _ in range(request.max_iterations + RESTART_CAP + 1):
+        for _ in range(request.max_iterations + EXTENSIONS_CAP * request.extension_size + RESTART_CAP + 1):
             match decide(state):
                 case Continue():
                     state = next_iteration(state)
@@ -88,7 +98,7 @@ def _with_issue(request: BuildRequest) -> BuildRequest:
 
 def _ended(state: LoopState, stop: Stop) -> BuildResult:
     result = finish(FinishInput(state, stop))
-    if state.request.issue is not None:
+    if state.request.issue is not None and stop.reason is not StopReason.CANCELLED:
         tell_github(facts_from(RunDir(state.request.run_dir), state, result))
     return result
 
@@ -98,5 +108,7 @@ def _final_state(result: BuildResult) -> State[Any]:
     message = f"{result.explanation} Next: {result.next_step}."
     if result.reason is StopReason.COMPLETE:
         return Completed(message=message, data=result)
+    if result.reason is StopReason.CANCELLED:
+        return Cancelled(message=message, data=result)
     name = "".join(word.capitalize() for word in result.reason.split("_"))
     return Failed(name=name, message=message, data=result)

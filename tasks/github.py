@@ -19,10 +19,10 @@ from buildloop.github.record import DRY_RUN_FILE, GithubRecord, load_record
 from buildloop.github.repository import SECRET_BLOCK
 from buildloop.models import Frozen
 from buildloop.report.facts import RunFacts, degraded_in
+from buildloop.report.write import write_page
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
 from tasks.options import DURABLE, tell
-from tasks.record import write_page
 
 if TYPE_CHECKING:
     from buildloop.github.publish import Access

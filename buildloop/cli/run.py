@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from buildloop.agents.registry import agent_for, check_agent_name
+from buildloop.agents.registry import check_agent_name, check_agents
 from buildloop.cli.execute import execute
 from buildloop.cli.output import console
 from buildloop.config import Setting, gather_settings, make_request
@@ -38,7 +38,7 @@ def checked_request(flags: Mapping[str, Any], environment: Mapping[str, str]) ->
     request = make_request(settings).named(new_run_id())
     request = _with_issue(request, environment)
     check_start(repository, request)
-    agent_for(request)
+    check_agents(request)
     check_writable(Path(request.state_dir))
     return request
 
@@ -102,7 +102,8 @@ def _filled_in(settings: dict[str, Setting], repo: Path) -> dict[str, Setting]:
                 "no agent was chosen; give --agent-command 'PROGRAM …' (the prompt comes on its stdin), "
                 "or --agent-script FILE"
             )
-    check_agent_name(str(settings["agent"].value))
+    for word in str(settings["agent"].value).split(","):
+        check_agent_name(word.partition(":")[0].strip())
     if "agent_command" in settings:
         command = settings["agent_command"]
         settings["agent_command"] = Setting(_findable(str(command.value), repo), command.source)

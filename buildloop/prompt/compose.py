@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from buildloop.agents.contract import DONE_LINE
 from buildloop.diagnosis.model import FailureMode
 from buildloop.models import GateReport, Iteration
+from buildloop.progress import introduced_by
 from buildloop.prompt.sections import Priority, Prompt, Section, assemble, fenced
 from buildloop.state import LoopState
 
@@ -47,7 +48,7 @@ def compose_prompt(state: LoopState) -> Prompt:
         Section("Gate", _gate(state), Priority.ESSENTIAL),
         Section("Notice", "\n\n".join(state.notes), Priority.ESSENTIAL),
         Section("Change Course", state.redirect, Priority.ESSENTIAL),
-        Section("What Failed", _failure(state.last), Priority.ESSENTIAL),
+        Section("What Failed", _failure(state), Priority.ESSENTIAL),
         Section(
             "Previous Session (Summarized)", state.summary.text if state.summary else "", Priority.IMPORTANT
         ),
@@ -74,8 +75,8 @@ def _gate(state: LoopState) -> str:
     return "These commands decide; all must exit 0:\n" + "\n".join(f"- `{command}`" for command in commands)
 
 
-def _failure(last: Iteration) -> str:
-    report = last.gate
+def _failure(state: LoopState) -> str:
+    last, report = state.last, state.last.gate
     if report.passed:
         return ""
     parts = [f"The gate is red: {report.in_words}. {report.explanation}".strip()]
@@ -84,12 +85,23 @@ def _failure(last: Iteration) -> str:
     failing = report.reading.failing
     if failing:
         more = f"\n- … and {len(failing) - FAILING_SHOWN} more" if len(failing) > FAILING_SHOWN else ""
-        parts.append("Failing tests:\n" + "\n".join(f"- {test}" for test in failing[:FAILING_SHOWN]) + more)
+        since = introduced_by(state.iterations)
+        named = [f"- {test}{_origin(state, since.get(test, 0))}" for test in failing[:FAILING_SHOWN]]
+        parts.append("Failing tests:\n" + "\n".join(named) + more)
     if report.reading.location:
         parts.append(f"Most likely place: {report.reading.location}")
     if lines := _without_repetition(last.error_lines or report.reading.error_lines):
         parts.append(fenced("\n".join(line[:LINE_CHARS] for line in lines[:LINES_SHOWN])))
     return "\n\n".join(parts)
+
+
+def _origin(state: LoopState, number: int) -> str:
+    """Which iteration broke it, where it was not broken from the start: its changes are the first suspects."""
+    found = next((one for one in state.iterations if one.number == number and one.agent), None)
+    if found is None or found.agent is None:
+        return ""
+    files = ", ".join(found.agent.checkpoint.files[:3]) or "nothing"
+    return f" (broken since iteration {number}, which changed {files})"
 
 
 def _without_repetition(lines: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from buildloop.events import read_events
 from buildloop.github.record import load_record
+from buildloop.ledger import Call
 from buildloop.models import Iteration, WorkspaceInfo
 from buildloop.report.error_context import SimilarFailure
 from buildloop.request import BuildRequest
@@ -18,7 +19,8 @@ from buildloop.rundir import RunDir
 @dataclass(frozen=True, slots=True)
 class RunFacts:
     """`degraded` are the things beside the loop that did not work; `result` is None until the run has ended.
-    `similar` and `actions` are what memory says about the failure at the end."""
+    `calls` are all agent calls, also those that failed. `similar` and `actions` are what memory says about the
+    failure at the end."""
 
     request: BuildRequest
     workspace: WorkspaceInfo | None
@@ -26,6 +28,7 @@ class RunFacts:
     result: BuildResult | None
     started: datetime | None = None
     running: bool = False
+    calls: tuple[Call, ...] = ()
     degraded: tuple[str, ...] = ()
     pull_request: str = ""
     similar: tuple[SimilarFailure, ...] = ()
@@ -46,6 +49,7 @@ def facts_of(run: RunDir) -> RunFacts:
         result=None if running else run.result(),
         started=started_at(run),
         running=running,
+        calls=tuple(run.ledger.calls()),
         degraded=degraded_in(run),
         pull_request=load_record(run.path).pull_url,
     )

@@ -11,6 +11,7 @@ from buildloop.report.github_comment import MOST_BYTES, format_github_error_comm
 from buildloop.report.last_error import error_context
 from buildloop.report.markdown import (
     diagnosis_lines,
+    failing_lines,
     flaky_lines,
     integrity_lines,
     iteration_table,
@@ -72,18 +73,19 @@ def failure_comment(facts: RunFacts) -> str:
 
 
 def _spent(story: Story) -> str:
-    parts = [count(story.calls, "iteration"), duration(story.seconds), money(story.usage.cost_usd)]
+    parts = [count(story.iterations, "iteration"), duration(story.seconds), money(story.usage.cost_usd)]
     return f"({', '.join(part for part in parts if part)}, run {code(str(story.facts.request.run_id))})"
 
 
 def _folds(story: Story) -> list[tuple[str, str]]:
     """Title and Markdown of what is behind the summary, the most wanted first."""
-    diagnoses = [line for one in story.steps for line in diagnosis_lines(one)][-60:]
+    diagnoses = diagnosis_lines(story, [one for one in story.steps[-40:] if one.remedies])
     wanted = [
         ("Goal", block(story.facts.request.goal[:8_000])),
         ("Iterations", iteration_table(story.steps)),
         ("Diagnoses and what was done", "\n".join(diagnoses)),
-        ("Still failing", "\n".join(f"- {code(test)}" for test in story.failing[:50])),
+        ("Question for a person", block(story.question) if story.question else ""),
+        ("Still failing", "\n".join(failing_lines(story, 50))),
         ("Flaky tests met", "\n".join(flaky_lines(story))),
         ("Green that was not earned", "\n".join(integrity_lines(story))),
         ("Cost", sessions_table(story.sessions) if story.calls else ""),

@@ -17,13 +17,14 @@ from markupsafe import Markup
 from buildloop.diagnosis.explain import VERDICTS
 from buildloop.models import Iteration
 from buildloop.redact import Redactor, redactor
+from buildloop.report.chart import Chart
 from buildloop.report.facts import RunFacts
 from buildloop.report.last_error import error_context
 from buildloop.report.markdown import changed_words, tests_words, tokens_words
 from buildloop.report.safe import visible
 from buildloop.report.story import Story, spent, story_of, when
-from buildloop.report.timeline import Chart, chart_of, kind_name, kind_of
-from buildloop.report.words import MODES, count, duration, money
+from buildloop.report.timeline import chart_of, kind_name, kind_of
+from buildloop.report.words import EFFECTS, MODES, count, duration, money
 from buildloop.text import first_line, one_line
 
 WIDE, NARROW = 900, 340
@@ -121,6 +122,7 @@ def _environment() -> Environment:
         "spent": spent,
         "changed": changed_words,
         "tests": tests_words,
+        "effect": lambda effect: EFFECTS[effect],
         "kind": kind_of,
         "kind_name": kind_name,
         "count": count,

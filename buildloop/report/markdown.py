@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from buildloop.models import Iteration, Remedy, Usage
+from buildloop.progress import Effect
 from buildloop.report.facts import RunFacts
 from buildloop.report.safe import block, cell, code, sentence, visible
 from buildloop.report.story import SessionCost, Story, story_of, when
-from buildloop.report.words import MODES, compact, count, duration, money, says_tokens, tokens_of
+from buildloop.report.words import EFFECTS, MODES, compact, count, duration, money, says_tokens
 
 EVIDENCE_SHOWN = 3
 FAILING_SHOWN = 20
@@ -91,16 +92,20 @@ def commands_text(story: Story) -> str:
     return "\n\n".join(f"{one.what} ({one.note}):\n\n{block(one.line)}" for one in story.commands)
 
 
-def diagnosis_lines(one: Iteration) -> Iterator[str]:
-    for remedy in one.remedies:
-        yield f"- **{when(one.number)}**: {_remedy(remedy)}"
+def diagnosis_lines(story: Story, steps: Sequence[Iteration]) -> list[str]:
+    """Each diagnosis with its evidence, what was done, and what came of it."""
+    return [
+        f"- **{when(one.number)}**: {_remedy(remedy, effect)}"
+        for one in steps
+        for remedy, effect in zip(one.remedies, story.effects[one.number], strict=True)
+    ]
 
 
 def sessions_table(sessions: Sequence[SessionCost]) -> str:
     rows = [
         [
             str(one.number),
-            str(one.iterations),
+            str(one.calls),
             tokens_words(one.usage) or "not reported",
             money(one.usage.cost_usd) or "not reported",
             duration(one.seconds),
@@ -113,7 +118,7 @@ def sessions_table(sessions: Sequence[SessionCost]) -> str:
 
 
 def tokens_words(usage: Usage) -> str:
-    return compact(tokens_of(usage)) if says_tokens(usage) else ""
+    return compact(usage.all_tokens) if says_tokens(usage) else ""
 
 
 def changed_words(one: Iteration) -> str:
@@ -144,18 +149,28 @@ def integrity_lines(story: Story) -> Iterator[str]:
         yield f"- **{when(number)}**: {sentence(text)}"
 
 
+def failing_lines(story: Story, most: int) -> Iterator[str]:
+    if story.proof.holds:
+        return
+    for test in story.failing[:most]:
+        since = f" ({words})" if (words := story.since(test)) else ""
+        yield f"- {code(test)}{since}"
+    if len(story.failing) > most:
+        yield f"- and {len(story.failing) - most:,} more"
+
+
 def _heading(story: Story) -> str:
     return f"buildloop {story.facts.request.run_id}"
 
 
 def _optional(story: Story) -> Iterator[str]:
     """Only what there is something to say about."""
-    if told := [line for one in story.steps[-ROWS_SHOWN:] for line in diagnosis_lines(one)]:
+    if told := diagnosis_lines(story, [one for one in story.steps[-ROWS_SHOWN:] if one.remedies]):
         yield "## Diagnoses\n\n" + "\n".join(told)
+    if story.question:
+        yield f"## Question for a person\n\n{block(story.question)}"
     if story.failing and not story.proof.holds:
-        names = [f"- {code(test)}" for test in story.failing[:FAILING_SHOWN]]
-        more = len(story.failing) - len(names)
-        yield "## Still failing\n\n" + "\n".join([*names, *([f"- and {more:,} more"] if more > 0 else [])])
+        yield "## Still failing\n\n" + "\n".join(failing_lines(story, FAILING_SHOWN))
     if story.flaky:
         yield "## Flaky tests met\n\n" + "\n".join(flaky_lines(story))
     if story.integrity:
@@ -168,11 +183,12 @@ def _optional(story: Story) -> Iterator[str]:
         )
 
 
-def _remedy(remedy: Remedy) -> str:
+def _remedy(remedy: Remedy, effect: Effect) -> str:
     found, done = remedy.diagnosis, remedy.recovery
     forced = ", forced" if found.forced else ""
     evidence = "".join(f"\n  - {code(line, 160)}" for line in found.evidence[:EVIDENCE_SHOWN])
-    action = f"{done.strategy.action}: {sentence(done.outcome, 200)}"
+    came = "" if effect is Effect.UNKNOWN else f" ({EFFECTS[effect]})"
+    action = f"{done.strategy.action}: {sentence(done.outcome, 200)}{came}"
     return f"{MODES[found.mode].name} ({found.confidence:.0%}{forced}) → {action}{evidence}"
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from buildloop.ledger import add_up
 from buildloop.models import GateReport, Iteration, Usage
+from buildloop.progress import Effect, recovery_effects
 from buildloop.report.commands import Typed, commands_for
 from buildloop.report.facts import RunFacts
+from buildloop.report.outcome import handed_back_text
 from buildloop.report.words import MODES, count
 from buildloop.result import StopReason
-from buildloop.state import add_up, flaky_tests
+from buildloop.state import flaky_tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +49,10 @@ class FlakyTest:
 
 @dataclass(frozen=True, slots=True)
 class SessionCost:
+    """`calls` are all calls of the agent, also those that gave nothing."""
+
     number: int
-    iterations: int
+    calls: int
     usage: Usage
     seconds: float
     fill: int
@@ -66,10 +71,26 @@ class Story:
     failing: tuple[str, ...]
     usage: Usage
     commands: tuple[Typed, ...]
+    effects: Mapping[int, tuple[Effect, ...]]
+
+    @property
+    def iterations(self) -> int:
+        return sum(1 for one in self.steps if one.agent)
 
     @property
     def calls(self) -> int:
-        return sum(1 for one in self.steps if one.agent)
+        return sum(one.calls for one in self.sessions)
+
+    @property
+    def question(self) -> str:
+        return self.facts.result.question if self.facts.result else ""
+
+    def since(self, test: str) -> str:
+        """How long a test has been failing, in words; empty where that is not known."""
+        known = self.facts.result.since if self.facts.result else {}
+        if test not in known:
+            return ""
+        return f"since iteration {known[test]}" if known[test] else "from the start"
 
     @property
     def seconds(self) -> float:
@@ -96,9 +117,24 @@ def story_of(facts: RunFacts) -> Story:
         flaky=_flaky(steps),
         integrity=tuple(_integrity(steps)),
         failing=handed.gate.reading.failing if handed else (),
-        usage=add_up([one.agent.reply.usage for one in steps if one.agent]),
+        usage=add_up([usage for _, usage in _usages(facts)]),
         commands=commands_for(facts),
+        effects=_effects(steps),
     )
+
+
+def _usages(facts: RunFacts) -> list[tuple[int, Usage]]:
+    """Session and usage of every agent call; runs without a ledger have at least those that led to an iteration."""
+    if facts.calls:
+        return [(call.session, call.usage) for call in facts.calls]
+    return [(one.session, one.agent.reply.usage) for one in facts.iterations if one.agent]
+
+
+def _effects(steps: Sequence[Iteration]) -> dict[int, tuple[Effect, ...]]:
+    found: dict[int, tuple[Effect, ...]] = {}
+    for one in recovery_effects(steps):
+        found[one.iteration] = (*found.get(one.iteration, ()), one.effect)
+    return found
 
 
 def when(number: int) -> str:
@@ -139,7 +175,9 @@ def _proof(facts: RunFacts, handed: Iteration | None) -> Proof:
     start = facts.workspace.start_commit if facts.workspace else ""
     commit = (facts.result.commit if facts.result else "") or handed.head or start
     complete = facts.result is not None and facts.result.reason is StopReason.COMPLETE
-    return Proof(complete, _claim(facts, handed, complete=complete), handed.gate, commit, handed.gate.tree)
+    best = handed_back_text(facts.result) if facts.result else ""
+    claim = " ".join(filter(None, [_claim(facts, handed, complete=complete), best]))
+    return Proof(complete, claim, handed.gate, commit, handed.gate.tree)
 
 
 def _claim(facts: RunFacts, handed: Iteration, *, complete: bool) -> str:
@@ -161,15 +199,15 @@ def _claim(facts: RunFacts, handed: Iteration, *, complete: bool) -> str:
 def _sessions(facts: RunFacts) -> Iterator[SessionCost]:
     groups = [(number, list(ones)) for number, ones in groupby(facts.iterations, key=lambda one: one.session)]
     for position, (number, ones) in enumerate(groups):
-        called = [one for one in ones if one.agent]
+        usages = [usage for session, usage in _usages(facts) if session == number]
         last = position == len(groups) - 1
         state = (
             facts.result.reason.replace("_", " ") if facts.result else "running" if facts.running else "open"
         )
         yield SessionCost(
             number=number,
-            iterations=len(called),
-            usage=add_up([one.agent.reply.usage for one in called if one.agent]),
+            calls=len(usages),
+            usage=add_up(usages),
             seconds=sum(spent(one) for one in ones),
             fill=ones[-1].context_pct,
             ended=state if last else "restarted with a summary",

@@ -6,107 +6,25 @@ Only geometry; the template draws it. One column an iteration, however many ther
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from buildloop.models import Iteration
+from buildloop.report.chart import NUMBER_WIDTH, Bar, Chart, Columns, Label, Panel, Segment
 from buildloop.report.story import Story, when
-from buildloop.report.words import MODES, compact, count, money, tokens_of
+from buildloop.report.words import MODES, compact, count, money
 
 TOP = 24
 FAILING_HEIGHT, BAND_HEIGHT, SMALL_HEIGHT = 120, 22, 56
 TITLE_ROOM, GAP = 20, 14
-NUMBER_WIDTH = 7.0
 LABEL_WIDTH = 6.6
 GREEN = "passed"
 UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    x: float
-    y: float
-    width: float
-    height: float
-    kind: str
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    x: float
-    y: float
-    text: str
-    anchor: str = "middle"
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """Neighbouring iterations of one mode. `label` is as long as there is room for; the legend has the rest."""
-
-    x: float
-    width: float
-    kind: str
-    label: str
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """One strip of the picture. `base` is where its bars stand, `note` the word at its upper right."""
-
-    title: str
-    y: float
-    base: float
-    note: str = ""
-    bars: tuple[Bar, ...] = ()
-    labels: tuple[Label, ...] = ()
-    line: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    name: str
-    width: int
-    height: float
-    left: float
-    right: float
-    failing: Panel
-    band_y: float
-    band: tuple[Segment, ...]
-    context: Panel | None
-    threshold: float
-    threshold_y: float
-    cost: Panel | None
-    sessions: tuple[Label, ...]
-    ticks: tuple[Label, ...]
-    axis_y: float
-    summary: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    left: float
-    right: float
-    step: float
-
-    def middle(self, index: int) -> float:
-        return self.left + (index + 0.5) * self.step
-
-    def inside(self, index: int, text: str) -> float:
-        """The middle of a column, but not so far out that a text around it would be cut off."""
-        half = len(text) * NUMBER_WIDTH / 2
-        return min(max(self.middle(index), self.left + half), self.right - half)
-
-    @property
-    def bar(self) -> float:
-        return max(0.8, min(40.0, self.step * 0.72))
-
-
 def chart_of(story: Story, name: str, width: int) -> Chart:
     """`name` keeps the ids of two charts on one page apart."""
     steps, left, right = story.steps, 6.0, width - 6.0
-    columns = _Columns(left, right, (right - left) / max(1, len(steps)))
+    columns = Columns(left, right, (right - left) / max(1, len(steps)))
     y: float = TOP + TITLE_ROOM
     failing = _failing(steps, columns, y)
     y += FAILING_HEIGHT + GAP
@@ -154,7 +72,7 @@ def kind_name(kind: str) -> str:
     return {GREEN: "green", UNKNOWN: "not diagnosed", **named}[kind]
 
 
-def _failing(steps: Sequence[Iteration], columns: _Columns, top: float) -> Panel:
+def _failing(steps: Sequence[Iteration], columns: Columns, top: float) -> Panel:
     base, most = top + FAILING_HEIGHT, max((one.gate.failing_count for one in steps), default=0) or 1
     bars = []
     for index, one in enumerate(steps):
@@ -184,7 +102,7 @@ def _labelled(texts: Sequence[str], numbers: Sequence[int], step: float) -> list
     return kept
 
 
-def _band(steps: Sequence[Iteration], columns: _Columns) -> list[Segment]:
+def _band(steps: Sequence[Iteration], columns: Columns) -> list[Segment]:
     found = []
     for kind, group in groupby(enumerate(steps), key=lambda pair: kind_of(pair[1])):
         indexes = [index for index, _ in group]
@@ -203,7 +121,7 @@ def _fitting(kind: str, room: float) -> str:
     return next((word for word in words if len(word) * LABEL_WIDTH <= room), "")
 
 
-def _context(steps: Sequence[Iteration], columns: _Columns, top: float) -> Panel:
+def _context(steps: Sequence[Iteration], columns: Columns, top: float) -> Panel:
     base = top + SMALL_HEIGHT
     values = [min(100, one.context_pct) for one in steps]
     most = max(one.context_pct for one in steps)
@@ -227,14 +145,14 @@ def _spent(steps: Sequence[Iteration]) -> tuple[str, list[float], Callable[[floa
     dollars = [usage.cost_usd or 0.0 if usage else 0.0 for usage in usages]
     if any(dollars):
         return "Cost, added up", dollars, money
-    tokens = [float(tokens_of(usage)) if usage else 0.0 for usage in usages]
+    tokens = [float(usage.all_tokens) if usage else 0.0 for usage in usages]
     return ("Tokens, added up", tokens, lambda n: compact(round(n))) if any(tokens) else None
 
 
 def _cost(
     steps: Sequence[Iteration],
     figures: tuple[str, list[float], Callable[[float], str]],
-    columns: _Columns,
+    columns: Columns,
     top: float,
 ) -> Panel:
     title, values, words = figures
@@ -249,7 +167,7 @@ def _cost(
     return Panel(title, top, base, note=f"{words(total)} in all", bars=tuple(bars))
 
 
-def _session_starts(steps: Sequence[Iteration], columns: _Columns) -> tuple[Label, ...]:
+def _session_starts(steps: Sequence[Iteration], columns: Columns) -> tuple[Label, ...]:
     starts = [index + 1 for index, (one, after) in enumerate(pairwise(steps)) if one.session != after.session]
     found: list[Label] = []
     for index in starts:
@@ -259,7 +177,7 @@ def _session_starts(steps: Sequence[Iteration], columns: _Columns) -> tuple[Labe
     return tuple(found)
 
 
-def _ticks(steps: Sequence[Iteration], columns: _Columns, y: float) -> tuple[Label, ...]:
+def _ticks(steps: Sequence[Iteration], columns: Columns, y: float) -> tuple[Label, ...]:
     """Iteration numbers at a round distance; 0 is the baseline."""
     apart = next((n for n in (1, 2, 5, 10, 20, 25, 50, 100, 200, 500) if n * columns.step >= 26), 1000)
     return tuple(
@@ -276,7 +194,7 @@ def _summary(story: Story) -> str:
     first, last = story.steps[0].gate, story.steps[-1].gate
     modes = ", ".join(kind_name(mode) for mode in story.modes) or "none"
     return (
-        f"{count(story.calls, 'iteration')} in {count(len(story.sessions), 'session')}: the gate was "
+        f"{count(story.iterations, 'iteration')} in {count(len(story.sessions), 'session')}: the gate was "
         f"{first.in_words} at the start and {last.in_words} at the end. Failure modes met: {modes}. "
         "The table of iterations below has every figure."
     )

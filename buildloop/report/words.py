@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from buildloop.diagnosis.model import FailureMode
 from buildloop.models import Usage
+from buildloop.progress import Effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,15 @@ MODES: dict[FailureMode, ModeName] = {
     FailureMode.TEST_FLAKINESS: ModeName("test flakiness", "flaky", "F"),
     FailureMode.INFINITE_LOOP: ModeName("infinite loop", "loop", "L"),
     FailureMode.CONTEXT_EXHAUSTION: ModeName("context exhaustion", "context", "C"),
+}
+
+
+EFFECTS: dict[Effect, str] = {
+    Effect.SOLVED: "the gate was green after it",
+    Effect.BETTER: "it got better",
+    Effect.SAME: "nothing changed",
+    Effect.WORSE: "it got worse",
+    Effect.UNKNOWN: "",
 }
 
 
@@ -55,10 +65,6 @@ def compact(number: int) -> str:
         if number >= size:
             return f"{number / size:.1f}".removesuffix(".0") + letter
     return str(number)
-
-
-def tokens_of(usage: Usage) -> int:
-    return usage.fresh_tokens + (usage.cache_read_tokens or 0)
 
 
 def says_tokens(usage: Usage) -> bool:

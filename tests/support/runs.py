@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from buildloop.diagnosis.model import Diagnosis, FailureMode, Finding, LogReading, TestCounts
+from buildloop.ledger import add_up
 from buildloop.models import (
     AgentOutcome,
     AgentReply,
@@ -26,7 +27,6 @@ from buildloop.report.facts import RunFacts
 from buildloop.report.outcome import next_step
 from buildloop.request import BuildRequest
 from buildloop.result import BuildResult, StopReason
-from buildloop.state import add_up
 
 GOAL = "Make the checkout total include VAT for every EU country"
 COMMAND = "python -m pytest -q tests"

@@ -1,0 +1,146 @@
+"""The commands that work on a run: start it, continue it, stop it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+from typer import Option
+
+from buildloop.cli.arguments import (
+    AsJson,
+    BudgetMinutes,
+    BudgetTokens,
+    BudgetUsd,
+    Context,
+    DryRun,
+    Folder,
+    GithubRepo,
+    Goal,
+    Issue,
+    RunId,
+    Seconds,
+    Text,
+    Verbose,
+    Whole,
+)
+
+
+def run(
+    goal: Goal = "",
+    repo: Annotated[Path, Option("--repo", help="The git repository, or a folder inside it.")] = Path(),
+    test: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        Option(
+            "--test",
+            "--test-cmd",
+            help="Gate command, exit 0 = pass. Repeat for several. Detected if left out.",
+        ),
+    ] = None,
+    junit: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        Option("--junit", help="Glob of JUnit XML files the gate leaves. Repeatable; pytest needs none."),
+    ] = None,
+    accept: Annotated[
+        Text, Option(help="Acceptance command that must pass too before the run is complete.")
+    ] = None,
+    agent: Annotated[
+        Text, Option(help="Which agent; with commas a ladder of them, e.g. claude:sonnet,claude:opus,codex.")
+    ] = None,
+    agent_command: Annotated[
+        Text, Option(help="Any program as the agent: prompt on stdin, run in the workspace.")
+    ] = None,
+    agent_script: Annotated[Text, Option(help="Rule file of the scripted agent (TOML or JSON).")] = None,
+    model: Annotated[
+        Text, Option(help="Model handed to the agent; with commas from cheap to strong, used in that order.")
+    ] = None,
+    max_iterations: Annotated[Whole, Option(help="Most iterations of the run. (default: 20)")] = None,
+    extension_size: Annotated[
+        Whole,
+        Option(
+            help="More at the limit, at most 3 times, while fewer and fewer fail; 0: N means N. (default: 5)"
+        ),
+    ] = None,
+    budget_usd: BudgetUsd = None,
+    budget_tokens: BudgetTokens = None,
+    budget_minutes: BudgetMinutes = None,
+    max_restarts: Annotated[Whole, Option(help="Most restarts from a summary, 0 to 5. (default: 3)")] = None,
+    agent_timeout: Annotated[Seconds, Option(help="Seconds one agent call may take. (default: 1800)")] = None,
+    gate_timeout: Annotated[
+        Seconds, Option(help="Seconds each gate command may take. (default: 900)")
+    ] = None,
+    retry_delay: Annotated[
+        Seconds, Option(help="First wait after a passing agent error; doubles. (default: 30)")
+    ] = None,
+    max_wait: Annotated[
+        Seconds, Option(help="Longest wait for an agent that says when it answers again. (default: 21600)")
+    ] = None,
+    context_window: Annotated[
+        Whole, Option(help="Tokens the agent's context holds. (default: 200000)")
+    ] = None,
+    context_threshold: Annotated[
+        Whole, Option(help="Percent of it that starts a new session. (default: 70)")
+    ] = None,
+    prompt_budget: Annotated[Whole, Option(help="Most characters of one prompt. (default: 200000)")] = None,
+    failure_mode: Annotated[
+        Text, Option(help="Force this diagnosis for every red gate, to try a strategy.")
+    ] = None,
+    branch: Annotated[Text, Option(help="Branch for the result. (default: buildloop/<run id>)")] = None,
+    include_dirty: Annotated[
+        bool, Option("--include-dirty", help="Start from a snapshot of uncommitted changes.")
+    ] = False,
+    from_head: Annotated[
+        bool, Option("--from-head", help="Start from HEAD, without uncommitted changes.")
+    ] = False,
+    context: Context = None,
+    issue: Issue = None,
+    github_repo: GithubRepo = None,
+    dry_run: DryRun = False,
+    state_dir: Folder = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Work on GOAL until the gate is green.
+
+    The agent works in a worktree of its own on a branch of its own; your checkout stays as it is.
+    """
+    flags: dict[str, Any] = {**locals()}
+    from buildloop.cli.run import start_run
+
+    raise typer.Exit(start_run(flags))
+
+
+def resume(
+    run_id: RunId = None,
+    max_iterations: Annotated[Whole, Option(help="New limit of iterations for the whole run.")] = None,
+    max_restarts: Annotated[Whole, Option(help="New limit of restarts, 0 to 5.")] = None,
+    agent_timeout: Annotated[Seconds, Option(help="New limit in seconds for one agent call.")] = None,
+    gate_timeout: Annotated[Seconds, Option(help="New limit in seconds for each gate command.")] = None,
+    budget_usd: BudgetUsd = None,
+    budget_tokens: BudgetTokens = None,
+    budget_minutes: BudgetMinutes = None,
+    state_dir: Folder = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Continue a run after a crash, a kill, a stop or a reboot. Finished work is not repeated."""
+    limits = {
+        "max_iterations": max_iterations,
+        "max_restarts": max_restarts,
+        "agent_timeout": agent_timeout,
+        "gate_timeout": gate_timeout,
+        "budget_usd": budget_usd,
+        "budget_tokens": budget_tokens,
+        "budget_minutes": budget_minutes,
+    }
+    from buildloop.cli.resume import resume_run
+
+    raise typer.Exit(resume_run(run_id, limits, state_dir, verbose=verbose, as_json=as_json))
+
+
+def cancel(run_id: RunId = None, state_dir: Folder = None, as_json: AsJson = False) -> None:
+    """Stop a running run: agent and gate end within seconds, finished work is kept, it can be resumed."""
+    from buildloop.cli.cancel import cancel_run
+
+    cancel_run(run_id, state_dir, as_json=as_json)
