@@ -45,6 +45,9 @@ EVENT_FIELDS: dict[str, frozenset[str]] = {
         "error.context_generated": "stage iteration category",
         "suggestion.recorded": "id category stage",
         "suggestion.resolved": "id category stage",
+        "github.issue_read": "issue repo",
+        "github.commented": "issue url",
+        "github.pull_request": "number url",
         "daemon.granular_failure": "issue broad_class granular_mode action",
     }.items()
 }

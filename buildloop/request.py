@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import re
 import secrets
-import shlex
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from buildloop.agents.choice import AgentChoice, agent_ladder
 from buildloop.diagnosis.model import FailureMode
+from buildloop.fields import EnvironmentName, NotBlank, OwnerAndName, Splittable, in_this_order
 from buildloop.models import Permissions
 from buildloop.storage import default_state_dir
 
 RESTART_CAP = 5
 EXTENSIONS_CAP = 3
 RUN_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class DirtyPolicy(StrEnum):
@@ -37,78 +36,36 @@ class AgentSession(StrEnum):
     FRESH = "fresh"
 
 
-def _not_blank(text: str) -> str:
-    if not text.strip():
-        raise ValueError("must not be empty")
-    return text
-
-
-def _splittable(command: str) -> str:
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise ValueError(f"cannot be split into words: {error}") from None
-    if not words:
-        raise ValueError("must not be empty")
-    return command
-
-
-def _variable_name(name: str) -> str:
-    if not ENVIRONMENT_NAME.fullmatch(name):
-        raise ValueError("give the name of an environment variable, such as DATABASE_URL, not a value")
-    return name
-
-
-def _in_this_order(schema: dict[str, Any]) -> None:
-    """PostgreSQL forgets the order of keys; forms made from the schema go by position."""
-    for position, field in enumerate(schema.get("properties", {}).values()):
-        field["position"] = position
-
-
-Command = Annotated[str, AfterValidator(_not_blank)]
-EnvironmentName = Annotated[str, AfterValidator(_variable_name)]
-
-
-class AgentChoice(BaseModel):
-    """One rung of the ladder of agents: which program, with which model (None: the program's own default)."""
-
-    model_config = ConfigDict(frozen=True)
-
-    agent: str
-    model: str | None = None
-
-    def __str__(self) -> str:
-        return f"{self.agent}:{self.model}" if self.model else self.agent
-
-
 class BuildRequest(BaseModel):
     """One goal, one repository, one gate: what a run works on and where it stops."""
 
     # No infinite numbers: JSON has none, so such a request could not be read back for a resume.
     model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_extra=_in_this_order
+        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_extra=in_this_order
     )
 
-    goal: Annotated[str, AfterValidator(_not_blank)] = Field(
-        description="What the agent shall achieve. Kept word for word and shown to it in every prompt."
+    goal: str = Field(
+        "",
+        description="What the agent shall achieve. Kept word for word and shown to it in every prompt. "
+        "May be left out where an issue is given: then it is the issue's title and text.",
     )
     repo: str = Field(description="Path of the git repository (or a folder inside it) to work on.")
-    test: tuple[Command, ...] = Field(
+    test: tuple[NotBlank, ...] = Field(
         min_length=1, description="Gate commands; all must exit 0. Each runs in a shell, in the workspace."
     )
-    accept: Command | None = Field(
+    accept: NotBlank | None = Field(
         None, description="Acceptance command: must exit 0 too before the run is complete."
     )
     junit: tuple[str, ...] = Field(
         (), description="Globs of JUnit XML files the gate leaves (relative to the repo); pytest needs none."
     )
-    agent: Annotated[str, AfterValidator(_not_blank)] = Field(
+    agent: NotBlank = Field(
         "command",
         description="Which agent: claude, codex, gemini, opencode, aider, command or scripted. Several, separated by "
         "commas, are used in that order when one is stuck or does not answer; NAME:MODEL names its model, e.g. "
         "claude:sonnet,claude:opus,codex.",
     )
-    agent_command: Annotated[str, AfterValidator(_splittable)] | None = Field(
+    agent_command: Splittable | None = Field(
         None, description="For agent 'command': the program and its arguments; the prompt comes on stdin."
     )
     agent_script: str | None = Field(None, description="For agent 'scripted': path of its rule file.")
@@ -177,6 +134,20 @@ class BuildRequest(BaseModel):
         description="Where runs are kept; shared storage if several machines work on them.",
     )
     run_id: str | None = Field(None, description="Continue this run, or name the new one.")
+    context: str = Field(
+        "", description="Background for the agent beside the goal. It is shown as data, not as an order."
+    )
+    issue: int | None = Field(
+        None,
+        ge=1,
+        description="Number of the GitHub issue this run is for: gives goal and context, gets the pull request.",
+    )
+    github_repo: OwnerAndName | None = Field(
+        None, description="GitHub repository as OWNER/NAME; default: that of the git remote."
+    )
+    dry_run: bool = Field(
+        False, description="Send nothing to GitHub; write down what would have been sent (needs issue)."
+    )
 
     @field_validator("test", "junit", "agent_env", mode="before")
     @classmethod
@@ -204,8 +175,20 @@ class BuildRequest(BaseModel):
         return str(Path(value).expanduser().absolute())
 
     @model_validator(mode="after")
+    def _has_a_goal(self) -> BuildRequest:
+        if not self.goal.strip() and self.issue is None:
+            raise ValueError(
+                "the goal must not be empty; say what to achieve, or name an issue with --issue N"
+            )
+        if self.dry_run and self.issue is None:
+            raise ValueError("--dry-run shows what would be sent to GitHub, so it needs --issue N")
+        return self
+
+    @model_validator(mode="after")
     def _agent_has_what_it_needs(self) -> BuildRequest:
         names = {choice.agent for choice in self.agents}
+        if not names:
+            raise ValueError("name at least one agent, e.g. --agent claude")
         if "command" in names and self.agent_command is None:
             raise ValueError("agent 'command' needs agent_command: the program to run, e.g. 'python fix.py'")
         if "scripted" in names and self.agent_script is None:
@@ -214,15 +197,8 @@ class BuildRequest(BaseModel):
 
     @property
     def agents(self) -> tuple[AgentChoice, ...]:
-        """The ladder of agents, at least one. Models given by `model` belong to the first that names none."""
-        models = [name.strip() for name in (self.model or "").split(",") if name.strip()]
-        choices: list[AgentChoice] = []
-        for word in filter(None, (part.strip() for part in self.agent.split(","))):
-            name, _, model = word.partition(":")
-            own: list[str | None] = [model] if model else [*models] or [None]
-            choices += [AgentChoice(agent=name, model=one) for one in own]
-            models = models if model else []
-        return tuple(choices)
+        """The ladder of agents, at least one."""
+        return agent_ladder(self.agent, self.model)
 
     def using(self, choice: AgentChoice) -> BuildRequest:
         """This request with one agent of its ladder."""

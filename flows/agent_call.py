@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import time
 
+from buildloop.agents.choice import AgentChoice
 from buildloop.errors import AgentLimited, AgentRefused, AgentUnavailable
 from buildloop.memory.model import History
 from buildloop.models import AgentRun
 from buildloop.prompt.compose import compose_prompt
 from buildloop.recovery.policy import AGENT_RETRIES, retry_policy
-from buildloop.request import AgentChoice
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 from tasks.iterate import IterateInput, iterate

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from prefect import task
 
+from buildloop.agents.choice import AgentChoice
 from buildloop.agents.contract import AgentCall
 from buildloop.agents.registry import agent_for
 from buildloop.budget import budget_refusal
@@ -19,7 +20,7 @@ from buildloop.files import write_atomic
 from buildloop.ledger import UNPAID, call_of
 from buildloop.models import AgentOutcome, AgentReply, AgentRun, WorkspaceInfo
 from buildloop.prompt.sections import Prompt
-from buildloop.request import AgentChoice, BuildRequest
+from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
 from buildloop.stopwatch import worked_seconds
 from buildloop.workspace.checkpoint import Step, make_checkpoint

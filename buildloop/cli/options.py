@@ -7,7 +7,8 @@ from typing import Annotated, Optional
 
 from typer import Argument, Option
 
-GATE, AGENT, LIMITS, CONTEXT = "The gate", "The agent", "Limits and budgets", "Context and diagnosis"
+GATE, AGENT, LIMITS, GITHUB = "The gate", "The agent", "Limits and budgets", "GitHub"
+CONTEXT = "Context and diagnosis"
 
 # Typer reads annotations at run time and wants Optional[...].
 Text = Optional[str]  # noqa: UP045
@@ -80,4 +81,36 @@ BudgetTokens = Annotated[
 BudgetMinutes = Annotated[
     Number,
     Option(help="Stop before the call that would make the run work longer.", rich_help_panel=LIMITS),
+]
+Goal = Annotated[
+    str, Argument(help="What the agent shall achieve, in your words.", metavar="[GOAL]", show_default=False)
+]
+Context = Annotated[Text, Option(help="Background for the agent beside the goal, shown to it as data.")]
+Issue = Annotated[
+    Whole,
+    Option(
+        help="GitHub issue: gives goal and context, gets the pull request or a comment.",
+        rich_help_panel=GITHUB,
+    ),
+]
+GithubRepo = Annotated[
+    Text,
+    Option(help="OWNER/NAME on GitHub. (default: that of the git remote)", rich_help_panel=GITHUB),
+]
+DryRun = Annotated[
+    bool,
+    Option(
+        "--dry-run",
+        help="With --issue: print what would be sent to GitHub, send nothing.",
+        rich_help_panel=GITHUB,
+    ),
+]
+SharedMemory = Annotated[
+    Optional[bool],  # noqa: UP045
+    Option("--shared-memory", help="Also use what runs on other repositories learned."),
+]
+ReportFormat = Annotated[str, Option("--format", help="terminal, markdown, github, html or json.")]
+Output = Annotated[
+    Optional[Path],  # noqa: UP045
+    Option("--output", "-o", help="Write it to this file and print the file's name."),
 ]
