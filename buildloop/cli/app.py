@@ -10,7 +10,9 @@ from typer import Argument, Option
 
 from buildloop import __version__
 from buildloop.cli.arguments import AsJson, Folder, RunId, Verbose
+from buildloop.cli.memory import memory
 from buildloop.cli.output import complain
+from buildloop.cli.suggestions import suggestions
 from buildloop.cli.work import cancel, resume, run
 from buildloop.errors import BuildloopError
 
@@ -63,6 +65,8 @@ def _options(
 app.command()(run)
 app.command()(resume)
 app.command()(cancel)
+app.add_typer(memory, name="memory")
+app.add_typer(suggestions, name="suggestions")
 
 
 @app.command()
