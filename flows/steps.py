@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from buildloop.context.session import session_to_continue
 from buildloop.context.summary import SummaryFacts
 from buildloop.decide import proof_of
 from buildloop.diagnosis.fingerprint import fingerprint
@@ -44,6 +45,7 @@ def next_iteration(state: LoopState) -> LoopState:
             environment=state.environment,
             max_iterations=state.max_iterations,
             last_passed=state.last.gate.passed,
+            resume=session_to_continue(state.request, state.request.agent, state.last, state.session),
         ),
     )
     report = run_gate(state, "gate", agent.checkpoint.commit, agent.checkpoint.tree, number=number)

@@ -14,8 +14,9 @@ from buildloop.errors import AgentRefused, AgentUnavailable
 from buildloop.files import write_atomic
 from buildloop.models import AgentOutcome, AgentReply, AgentRun, WorkspaceInfo
 from buildloop.prompt.sections import Prompt
-from buildloop.request import BuildRequest
+from buildloop.request import AgentSession, BuildRequest
 from buildloop.workspace.checkpoint import Step, make_checkpoint
+from buildloop.workspace.link import git_folder
 from buildloop.workspace.worktree import reopen
 from tasks.options import DURABLE, attempt_number, attempts_left, next_delay, tell
 from tasks.surroundings import Surroundings, surroundings
@@ -34,6 +35,7 @@ class IterateInput:
     environment: Mapping[str, str]
     max_iterations: int
     last_passed: bool
+    resume: str | None = None
 
     @property
     def label(self) -> str:
@@ -84,6 +86,13 @@ def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
             session=given.session,
             iteration=given.number,
             model=given.request.model,
+            permissions=given.request.permissions,
+            max_turns=given.request.max_turns,
+            idle_timeout=given.request.agent_idle_timeout,
+            resume=given.resume,
+            keep_context=given.request.agent_session is AgentSession.CONTINUE,
+            writable=(Path(given.workspace.root), git_folder(given.workspace)),
+            extra_env=given.request.agent_env,
         )
     )
     if reply.outcome is AgentOutcome.REFUSED:
