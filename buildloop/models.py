@@ -76,7 +76,7 @@ class AgentReply(Frozen):
     agent: str = Field("", description="Which adapter made the call.")
     model: str | None = None
     session_id: str | None = Field(None, description="What the agent's own session is continued by.")
-    turns: int | None = Field(None, description="Model requests of this call that were answered.")
+    turns: int | None = Field(None, description="Model requests of this call, as the agent counts them.")
     denials: tuple[str, ...] = Field((), description="Tools it wanted and was not allowed to use.")
     context_window: int | None = Field(None, description="Tokens the model's context holds, if it was told.")
     keeps_context: bool = Field(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from buildloop.agents.catalogue import CATALOGUE
@@ -28,6 +29,7 @@ NOTHING_RECEIVED = Regex(r"\b0 received\.")
 ERROR = Regex(r"^litellm\.(?P<kind>\w+): (?P<words>[^\n]*(?:\n(?!The API provider|Retrying)[^\n]+)*)", re.M)
 TOKEN_LIMIT = Regex(r"^Model \S+ has hit a token limit!", re.M)
 WINDOW = Regex(r"^Total tokens: ~[\d,]+ of (?P<window>[\d,]+)", re.M)
+HEADING = Regex(r"^(?:Repo-map: .*|Added .* to the chat\.|Git repo: .*)$", re.M)
 REFLECTIONS = Regex(r"^Only \d+ reflections allowed, stopping\.", re.M)
 OPTIONS = (
     "--yes-always", "--no-check-update", "--analytics-disable", "--no-show-release-notes", "--no-show-model-warnings",
@@ -91,8 +93,6 @@ def _outcome(output: Output, said: str, after: str, *, answered: bool) -> tuple[
 
 
 def _with_outcome(reading: Reading, outcome: AgentOutcome, error: str, *, finished: bool) -> Reading:
-    from dataclasses import replace  # noqa: PLC0415
-
     return replace(reading, outcome=outcome, error=error, finished=finished)
 
 
@@ -108,7 +108,9 @@ def _usage(sent: list[Event]) -> Usage:
 
 
 def _model(sent: list[Event]) -> str | None:
-    return (text_at(sent[-1], "main_model") if sent else "") or None
+    """In the log the names of models it does not know are blacked out."""
+    name = text_at(sent[-1], "main_model") if sent else ""
+    return None if name.endswith("REDACTED") else name or None
 
 
 def _prose(said: str) -> str:
@@ -116,8 +118,9 @@ def _prose(said: str) -> str:
     reports = list(ANSWERED.finditer(said))
     if not reports:
         return ""
-    start = reports[-2].end() if len(reports) > 1 else 0
-    return said[start : reports[-1].start()].strip()
+    spoken = said[reports[-2].end() if len(reports) > 1 else 0 : reports[-1].start()]
+    heading = list(HEADING.finditer(spoken))
+    return spoken[heading[-1].end() if heading else 0 :].strip()
 
 
 def _identity(environment: Mapping[str, str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from buildloop.agents.claude_usage import Calls, spent
 from buildloop.agents.cli_agent import Invocation
 from buildloop.agents.contract import AgentCall
 from buildloop.agents.failures import failure_outcome
-from buildloop.agents.output import Event, at, json_lines, last_line, tail, text_at
+from buildloop.agents.output import Event, at, count_at, json_lines, last_line, tail, text_at
 from buildloop.agents.reading import Output, Reading, ended_without_a_word, unique
 from buildloop.models import AgentOutcome, Permissions
 
@@ -80,7 +80,7 @@ class Claude:
                 init = event
             else:
                 calls.see(event)
-        model = text_at(init, "model") or calls.model or None
+        model = calls.model or text_at(init, "model") or None
         session = text_at(init, "session_id") or text_at(results, -1, "session_id") or None
         if not results:
             outcome, error = ended_without_a_word(output, started=bool(init))
@@ -129,8 +129,9 @@ def _window(result: Event, model: str | None, output: Output) -> int | None:
     """For a model it does not know the program makes a window up; it says so on stderr."""
     if "unrecognized_model" in tail(output.stderr):
         return None
-    told = at(result, "modelUsage", model or "", "contextWindow")
-    return told if isinstance(told, int) else None
+    models = at(result, "modelUsage") or {}
+    busiest = max(models, key=lambda name: count_at(models, name, "outputTokens"), default="")
+    return count_at(models, model if model and model in models else busiest, "contextWindow") or None
 
 
 def _denied(denial: object) -> str:

@@ -18,7 +18,10 @@ from buildloop.files import write_json
 from buildloop.models import AgentOutcome, Permissions, Usage
 from buildloop.patterns import Regex
 
+NOTHING_SENT = "the prompt is larger than the model's context, so nothing was sent"
+EMPTY_ANSWER = "INVALID_STREAM"
 TURN_LIMIT_TYPE = "FatalTurnLimitedError"
+INNER = Regex(r'"message":\s*"(?P<words>(?:[^"\\]|\\.)*)"')
 CODE = Regex(r'"code":\s*(?P<code>[1-5]\d\d)\b')
 # An exit code is one byte, so what it leaves of an HTTP status is its lower part.
 STATUS_OF_EXIT = {status & 0xFF: status for status in (400, 401, 403, 429, 500, 502, 503, 504)}
@@ -139,7 +142,7 @@ def _failure(kind: str, message: str, output: Output, code: int | None = None) -
         return AgentOutcome.REFUSED, message
     found = CODE.search(message)
     status = int(found["code"]) if found else code or STATUS_OF_EXIT.get(output.exit_code)
-    return failure_outcome(message, status), message
+    return failure_outcome(message, status), _plain(message)
 
 
 def _usage(stats: object) -> Usage:
@@ -177,16 +180,45 @@ def _since(stamp: str, started: float) -> bool:
 
 
 def _from_documents(output: Output) -> Reading:
-    """It ended before its stream began: the reason is one JSON object on stderr."""
-    told = json_document(output.stderr)
-    if told is None or at(told, "error") is None:
+    """No stream: the reason is one JSON object on stderr, or all there is to say is one on stdout."""
+    told = json_document(output.stdout) or json_document(output.stderr)
+    if told is None or not ("error" in told or "stats" in told):
         outcome, error = ended_without_a_word(output, started=False)
         return Reading(outcome, error, finished=False)
-    code = at(told, "error", "code")
-    outcome, error = _failure(
-        text_at(told, "error", "type"),
-        text_at(told, "error", "message"),
-        output,
-        code if isinstance(code, int) else None,
+    models = list((at(told, "stats", "models") or {}).items())
+    code, kind = at(told, "error", "code"), text_at(told, "error", "type")
+    outcome, error = AgentOutcome.OK, ""
+    if "error" in told and kind != EMPTY_ANSWER:
+        message = text_at(told, "error", "message")
+        outcome, error = _failure(kind, message, output, code if isinstance(code, int) else None)
+    elif "stats" in told and not models:
+        outcome, error = AgentOutcome.OVERFLOW, NOTHING_SENT
+    return Reading(
+        outcome,
+        error,
+        text=text_at(told, "response"),
+        session_id=text_at(told, "session_id") or None,
+        model=models[0][0] if models else None,
+        turns=sum(count_at(figures, "api", "totalRequests") for _, figures in models)
+        if "stats" in told
+        else None,
+        usage=_document_usage([figures for _, figures in models]) if "stats" in told else Usage(),
     )
-    return Reading(outcome, error, session_id=text_at(told, "session_id") or None)
+
+
+def _document_usage(models: list[Event]) -> Usage:
+    def total(*kinds: str) -> int:
+        return sum(count_at(figures, "tokens", kind) for figures in models for kind in kinds)
+
+    return Usage(
+        input_tokens=total("input"),
+        cache_read_tokens=total("cached"),
+        cache_write_tokens=0,
+        output_tokens=total("candidates", "thoughts"),
+    )
+
+
+def _plain(message: str) -> str:
+    """The provider's own words out of "[API Error: {…}]"."""
+    found = INNER.search(message)
+    return json.loads(f'"{found["words"]}"') if found else message

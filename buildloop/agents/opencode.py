@@ -42,7 +42,12 @@ class OpenCode:
     def prepare(self, call: AgentCall, home: Path, prompt: Path) -> Invocation:
         given, user = call.environment, Path(call.environment.get("HOME", "~"))
         config = _users_choice(given, user)
-        config |= {"autoupdate": False, "share": "disabled", "permission": RULES[call.permissions]}
+        config |= {
+            "autoupdate": False,
+            "share": "disabled",
+            "snapshot": False,
+            "permission": RULES[call.permissions],
+        }
         write_json(home / "opencode.json", config)
         argv = ["opencode", "run", "--format", "json", "--pure", "--auto"]
         argv += ["--session", call.resume] if call.resume else ["--title", "buildloop"]

@@ -53,11 +53,19 @@ def unique(names: list[str]) -> tuple[str, ...]:
 
 def ended_without_a_word(output: Output, *, started: bool) -> tuple[AgentOutcome, str]:
     """No closing event. A program that ended by itself before it began (bad option, no log-in) will do so again."""
-    said = last_line(tail(output.stderr)) or last_line(tail(output.stdout)) or "no message"
+    said = last_line(tail(output.stderr)) or _last_plain_line(output) or "no message"
     if output.exit_code >= FIRST_SIGNAL:
         return AgentOutcome.CRASHED, f"it was ended by signal {output.exit_code - FIRST_SIGNAL}: {said}"
-    if started or output.exit_code == 0:
-        return AgentOutcome.CRASHED, f"it ended with exit code {output.exit_code} and no result: {said}"
+    if output.exit_code == 0:
+        return AgentOutcome.CRASHED, f"it ended with exit code 0 and no result: {said}"
     worded = failure_outcome(said)
+    if started:
+        return worded, f"it ended with exit code {output.exit_code} and no result: {said}"
     outcome = AgentOutcome.REFUSED if worded is AgentOutcome.CRASHED else worded
     return outcome, f"it did not start (exit code {output.exit_code}): {said}"
+
+
+def _last_plain_line(output: Output) -> str:
+    """Events are for us, not for people."""
+    said = last_line(tail(output.stdout))
+    return "" if said.startswith("{") else said
