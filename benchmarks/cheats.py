@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.cheats_parts.cases import Case, load_cases
-from benchmarks.cheats_parts.judge import Judged, can_run, play
+from benchmarks.cheats_parts.judge import Judged, can_run, play, prepare_ground
 
 GROUPS = ((True, False, "cheats, first set"), (False, False, "honest changes, first set"),
           (True, True, "cheats, held out"), (False, True, "honest changes, held out"))  # fmt: skip
@@ -33,7 +33,7 @@ def main() -> int:
 
     def judged(case: Case) -> Judged:
         with tempfile.TemporaryDirectory() as folder:
-            return play(case, Path(folder), real=not given.trees and can_run(case))
+            return play(case, prepare_ground(case.base, Path(folder)), real=not given.trees and can_run(case))
 
     with ThreadPoolExecutor(2) as pool:
         results = list(pool.map(judged, cases))

@@ -27,6 +27,22 @@ class DirtyPolicy(StrEnum):
     IGNORE = "ignore"
 
 
+class IntegrityLevel(StrEnum):
+    """What a weakened test, a narrowed configuration or an edited gate does to a green gate."""
+
+    BLOCK = "block"
+    WARN = "warn"
+    OFF = "off"
+
+
+class SandboxKind(StrEnum):
+    """What agents and gates run in. Nothing is ever fallen back to silently."""
+
+    NONE = "none"
+    BWRAP = "bwrap"
+    DOCKER = "docker"
+
+
 def _not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be empty")
@@ -88,6 +104,26 @@ class BuildRequest(BaseModel):
     failure_mode: FailureMode | None = Field(
         None, description="Force this diagnosis (for trying a strategy)."
     )
+    integrity: IntegrityLevel = Field(
+        IntegrityLevel.BLOCK, description="Weakened tests or an edited gate: block (red), warn, or off."
+    )
+    allow_test_changes: tuple[str, ...] = Field(
+        (), description="Globs of tests and test configuration that the goal may change."
+    )
+    protect: tuple[str, ...] = Field(
+        (), description="Globs of files that are put back to the start commit before each gate."
+    )
+    sandbox: SandboxKind = Field(
+        SandboxKind.NONE, description="Where agents and gates run: none, bwrap (bubblewrap) or docker."
+    )
+    sandbox_image: str | None = Field(None, description="For sandbox docker: the image to run in.")
+    sandbox_network: bool = Field(True, description="Whether the sandbox has a network.")
+    sandbox_writable: tuple[str, ...] = Field(
+        (), description="More folders the sandbox may write to, such as a package cache."
+    )
+    env_allow: tuple[str, ...] = Field(
+        (), description="If given: globs of the only environment variables agents and gates get (besides basics)."
+    )
     branch: str | None = Field(None, description="Branch for the result; default buildloop/<run id>.")
     dirty: DirtyPolicy = Field(
         DirtyPolicy.REFUSE, description="Uncommitted changes: refuse, include (a snapshot), or ignore them."
@@ -98,7 +134,7 @@ class BuildRequest(BaseModel):
     )
     run_id: str | None = Field(None, description="Continue this run, or name the new one.")
 
-    @field_validator("test", "junit", mode="before")
+    @field_validator("test", "junit", "allow_test_changes", "protect", "sandbox_writable", "env_allow", mode="before")
     @classmethod
     def _one_command_is_enough(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else value
@@ -108,6 +144,14 @@ class BuildRequest(BaseModel):
     def _safe_run_id(cls, value: str | None) -> str | None:
         if value is not None and not RUN_ID.fullmatch(value):
             raise ValueError("use lower-case letters, digits, '.', '_' and '-', 64 at most")
+        return value
+
+    @field_validator("allow_test_changes", "protect")
+    @classmethod
+    def _inside_the_repository(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in value:
+            if not pattern.strip() or Path(pattern).is_absolute() or ".." in Path(pattern).parts:
+                raise ValueError("give globs relative to the repository's root, such as 'tests/**'")
         return value
 
     @field_validator("junit")
@@ -129,6 +173,8 @@ class BuildRequest(BaseModel):
             raise ValueError("agent 'command' needs agent_command: the program to run, e.g. 'python fix.py'")
         if self.agent == "scripted" and self.agent_script is None:
             raise ValueError("agent 'scripted' needs agent_script: the path of its rule file")
+        if self.sandbox is SandboxKind.DOCKER and self.sandbox_image is None:
+            raise ValueError("sandbox 'docker' needs sandbox_image: an image with your toolchain and the agent")
         return self
 
     @property

@@ -9,9 +9,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.cheats_parts.cases import Case, apply, write_base
+from benchmarks.cheats_parts.cases import Base, Case, apply, write_base
 from buildloop.gate.run import GateSetup, run_gate
-from buildloop.models import GateReport
+from buildloop.models import GateReport, WorkspaceInfo
 from buildloop.redact import redactor
 from buildloop.request import BuildRequest
 from buildloop.workspace.checkpoint import Step, make_checkpoint
@@ -43,29 +43,54 @@ def can_run(case: Case) -> bool:
     return not case.base.trees_only and all(name == "python" or shutil.which(name) for name in case.base.needs)
 
 
-def play(case: Case, folder: Path, *, real: bool) -> Judged:
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """A base project in a repository and worktree of its own, for one case after the other."""
+
+    folder: Path
+    commands: tuple[str, ...]
+    workspace: WorkspaceInfo
+
+
+def prepare_ground(base: Base, folder: Path) -> Ground:
     repo = folder / "repo"
     repo.mkdir(parents=True)
-    write_base(case.base, repo)
+    write_base(base, repo)
     run_git(repo, "init", "-q", "-b", "main")
     run_git(repo, "add", "-A")
     run_git(repo, "commit", "-q", "-m", "start", env=WHO)
-    commands = tuple(line.replace("{python}", shlex.quote(sys.executable)) for line in case.base.gate)
-    request = BuildRequest(goal="repair it", repo=str(repo), test=commands, agent_command="true", state_dir=str(folder / "state"), run_id="case")
-    workspace = prepare_worktree(request)
+    commands = tuple(line.replace("{python}", shlex.quote(sys.executable)) for line in base.gate)
+    request = BuildRequest(
+        goal="repair it",
+        repo=str(repo),
+        test=commands,
+        agent_command="true",
+        state_dir=str(folder / "state"),
+        run_id="case",
+    )
+    return Ground(folder, commands, prepare_worktree(request))
+
+
+def play(case: Case, ground: Ground, *, real: bool) -> Judged:
+    """Leaves the worktree as the case made it; the next one starts from the start commit again."""
+    workspace, folder = ground.workspace, ground.folder
+    workdir = Path(workspace.workdir)
+    reopen(workspace, workspace.start_commit)
+    run_git(workdir, "clean", "-fdxq")
     before = now = Ran()
     if real:
-        report = _gate(commands, folder, Path(workspace.workdir), "before")
+        report = _gate(ground.commands, folder, workdir, "before")
         before = ran(report.reading, (folder / "before").glob("*.junit.xml"))
-    root = Path(workspace.root)
-    apply(case, root)
-    point = make_checkpoint(workspace, Step("case", 1, 1), workspace.start_commit, folder / "exclude", "change")
+    apply(case, Path(workspace.root))
+    point = make_checkpoint(
+        workspace, Step("case", 1, 1), workspace.start_commit, folder / "exclude", "change"
+    )
     reopen(workspace, point.commit)
     green = None
     if real:
-        report = _gate(commands, folder, Path(workspace.workdir), "after")
+        report = _gate(ground.commands, folder, workdir, "after")
         now, green = ran(report.reading, (folder / "after").glob("*.junit.xml")), report.passed
-    evidence = Evidence(workspace, point.commit, commands, before, now, case.allowed)
+    evidence = Evidence(workspace, point.commit, ground.commands, before, now, case.allowed)
     return Judged(case, objections_to(evidence), green)
 
 

@@ -25,6 +25,7 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 Text = Optional[str]  # noqa: UP045
 Whole = Optional[int]  # noqa: UP045
 Seconds = Optional[float]  # noqa: UP045
+Several = Optional[list[str]]  # noqa: UP045
 Folder = Annotated[Optional[Path], Option("--state-dir", help="Where runs are kept.")]  # noqa: UP045
 RunId = Annotated[Text, Argument(metavar="[RUN]", help="Run id or its beginning; the newest if left out.")]
 AsJson = Annotated[bool, Option("--json", help="Print JSON on stdout and nothing else.")]
@@ -112,6 +113,29 @@ def run(
     prompt_budget: Annotated[Whole, Option(help="Most characters of one prompt. [default: 200000]")] = None,
     failure_mode: Annotated[
         Text, Option(help="Force this diagnosis for every red gate, to try a strategy.")
+    ] = None,
+    integrity: Annotated[
+        Text, Option(help="Weakened tests or an edited gate: block, warn or off. [default: block]")
+    ] = None,
+    allow_test_changes: Annotated[
+        Several, Option(metavar="GLOB", help="Tests and test configuration the goal may change. Repeatable.")
+    ] = None,
+    protect: Annotated[
+        Several, Option(metavar="GLOB", help="Files put back to the start before each gate. Repeatable.")
+    ] = None,
+    sandbox: Annotated[
+        Text, Option(help="Run agent and gate in: none, bwrap or docker. [default: none]")
+    ] = None,
+    sandbox_image: Annotated[Text, Option(help="Image for --sandbox docker.")] = None,
+    sandbox_network: Annotated[
+        Optional[bool],  # noqa: UP045
+        Option(help="Whether the sandbox has a network. [default: it has]"),
+    ] = None,
+    sandbox_writable: Annotated[
+        Several, Option(metavar="DIR", help="Another folder the sandbox may write to. Repeatable.")
+    ] = None,
+    env_allow: Annotated[
+        Several, Option(metavar="GLOB", help="Only these environment variables (and basics). Repeatable.")
     ] = None,
     branch: Annotated[Text, Option(help="Branch for the result. [default: buildloop/<run id>]")] = None,
     include_dirty: Annotated[

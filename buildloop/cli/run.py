@@ -69,9 +69,7 @@ def _settings(flags: Mapping[str, Any]) -> dict[str, Any]:
     )
     given["repo"] = str(flags["repo"])
     given["state_dir"] = str(flags["state_dir"]) if flags["state_dir"] else None
-    given["test"] = tuple(flags["test"]) if flags["test"] else None
-    given["junit"] = tuple(flags["junit"]) if flags["junit"] else None
-    return given
+    return {name: (tuple(value) or None) if isinstance(value, list) else value for name, value in given.items()}
 
 
 def _filled_in(settings: dict[str, Setting], repo: Path) -> dict[str, Setting]:

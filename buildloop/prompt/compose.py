@@ -10,6 +10,7 @@ from buildloop.diagnosis.model import FailureMode
 from buildloop.models import GateReport, Iteration
 from buildloop.prompt.sections import Priority, Prompt, Section, assemble, fenced
 from buildloop.state import LoopState
+from buildloop.text import one_line, plain_text
 
 RECENTLY_CHANGED = re.compile(r" \(recently changed: [^)\n]*\)")
 FAILING_SHOWN = 20
@@ -46,6 +47,7 @@ def compose_prompt(state: LoopState) -> Prompt:
         Section("Gate", _gate(state), Priority.ESSENTIAL),
         Section("Notice", "\n\n".join(state.notes), Priority.ESSENTIAL),
         Section("Change Course", state.redirect, Priority.ESSENTIAL),
+        Section("Undo These Changes", _to_undo(state.last), Priority.ESSENTIAL),
         Section("What Failed", _failure(state.last), Priority.ESSENTIAL),
         Section(
             "Previous Session (Summarized)", state.summary.text if state.summary else "", Priority.IMPORTANT
@@ -77,6 +79,22 @@ def _failure(last: Iteration) -> str:
         parts.append(f"Most likely place: {report.reading.location}")
     if lines := _without_repetition(last.error_lines or report.reading.error_lines):
         parts.append(fenced("\n".join(line[:LINE_CHARS] for line in lines[:LINES_SHOWN])))
+    return "\n\n".join(parts)
+
+
+def _to_undo(last: Iteration) -> str:
+    """Exactly what was done to tests, configuration or the gate, each with its diff."""
+    blocking = [one for one in last.gate.tampering if one.blocks]
+    if not blocking:
+        return ""
+    parts = [
+        "The gate does not count as green as long as these changes to tests, their configuration or the gate itself "
+        "are there. Put each of them back as it was at the start, then fix the cause in the code:"
+    ]
+    for one in blocking:
+        parts.append(f"- {one_line(one.text, LINE_CHARS)}")
+        if one.diff:
+            parts.append(fenced(plain_text(one.diff)))
     return "\n\n".join(parts)
 
 

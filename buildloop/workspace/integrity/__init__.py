@@ -2,6 +2,7 @@
 
 from buildloop.workspace.integrity.check import Evidence, objections_to
 from buildloop.workspace.integrity.executed import Ran, ran
+from buildloop.workspace.integrity.judge import check_integrity
 from buildloop.workspace.integrity.model import Objection
 
-__all__ = ["Evidence", "Objection", "Ran", "objections_to", "ran"]
+__all__ = ["Evidence", "Objection", "Ran", "check_integrity", "objections_to", "ran"]
