@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 from typer import Argument, Option
 
 GATE, AGENT, LIMITS, GITHUB = "The gate", "The agent", "Limits and budgets", "GitHub"
-CONTEXT = "Context and diagnosis"
+CONTEXT, TRUST = "Context and diagnosis", "Trust and isolation"
 
 # Typer reads annotations at run time and wants Optional[...].
 Text = Optional[str]  # noqa: UP045
@@ -113,4 +113,47 @@ ReportFormat = Annotated[str, Option("--format", help="terminal, markdown, githu
 Output = Annotated[
     Optional[Path],  # noqa: UP045
     Option("--output", "-o", help="Write it to this file and print the file's name."),
+]
+Integrity = Annotated[
+    Text,
+    Option(
+        help="Weakened tests or an edited gate: block, warn or off. (default: block)", rich_help_panel=TRUST
+    ),
+]
+AllowTestChanges = Annotated[
+    Texts,
+    Option(
+        metavar="GLOB",
+        help="Tests and test configuration the goal may change. Repeatable.",
+        rich_help_panel=TRUST,
+    ),
+]
+Protect = Annotated[
+    Texts,
+    Option(
+        metavar="GLOB",
+        help="Files put back to the start before each gate. Repeatable.",
+        rich_help_panel=TRUST,
+    ),
+]
+Sandbox = Annotated[
+    Text,
+    Option(help="Run agent and gate in: none, bwrap or docker. (default: none)", rich_help_panel=TRUST),
+]
+SandboxImage = Annotated[Text, Option(help="Image for --sandbox docker.", rich_help_panel=TRUST)]
+SandboxNetwork = Annotated[
+    Optional[bool],  # noqa: UP045
+    Option(help="Whether the sandbox has a network. (default: it has)", rich_help_panel=TRUST),
+]
+SandboxWritable = Annotated[
+    Texts,
+    Option(metavar="DIR", help="Another folder the sandbox may write to. Repeatable.", rich_help_panel=TRUST),
+]
+EnvAllow = Annotated[
+    Texts,
+    Option(
+        metavar="GLOB",
+        help="Only these environment variables (and basics). Repeatable.",
+        rich_help_panel=TRUST,
+    ),
 ]
