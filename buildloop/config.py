@@ -18,7 +18,7 @@ from buildloop.request import BuildRequest
 
 CONFIG_FILE = "buildloop.toml"
 PREFIX = "BUILDLOOP_"
-PER_RUN = frozenset({"goal", "repo", "run_id"})
+PER_RUN = frozenset({"goal", "repo", "run_id", "issue"})
 SETTINGS = tuple(name for name in BuildRequest.model_fields if name not in PER_RUN)
 VARIABLES = {PREFIX + name.upper(): name for name in SETTINGS}
 # Where things are kept and where a worker's code comes from: settings of the machine, not of a run.

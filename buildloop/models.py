@@ -68,6 +68,16 @@ class CommandResult(Frozen):
     log: str = Field(description="Path of its log, relative to the run directory.")
 
 
+class Tampering(Frozen):
+    """Something done to a test, its configuration or the gate, and the diff that has to be undone."""
+
+    rule: str
+    file: str
+    text: str
+    blocks: bool = True
+    diff: str = ""
+
+
 class GateReport(Frozen):
     """What one gate run said about one tree. A red gate is a report, never an exception."""
 
@@ -79,6 +89,9 @@ class GateReport(Frozen):
     explanation: str = ""
     tail: str = Field("", description="The end of the red log, for readers when no parser knows the tool.")
     excused: tuple[Finding, ...] = Field((), description="Failures of quarantined tests that did not count.")
+    tampering: tuple[Tampering, ...] = Field(
+        (), description="What was done to tests or the gate since the start."
+    )
 
     @property
     def passed(self) -> bool:

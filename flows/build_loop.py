@@ -22,17 +22,21 @@ from buildloop.errors import (
     RunLocked,
 )
 from buildloop.events import also_told
+from buildloop.github.record import heading
 from buildloop.recovery.policy import RetryPolicy
 from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 from buildloop.result import BuildResult, StopReason
+from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.lock import run_lock
 from flows.steps import end_session, first_gate, next_iteration
 from tasks.finish import FinishInput, finish
 from tasks.forward import forward_to_prefect
+from tasks.github import read_issue, tell_github
 from tasks.options import step_key, task_options
 from tasks.prepare_workspace import prepare_workspace, take_over
+from tasks.record import facts_from
 
 # What kept us from getting an answer ends the run with its own reason; it can be resumed.
 STOPPING: dict[type[BuildloopError], StopReason] = {
@@ -78,6 +82,7 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
 
 def _work(request: BuildRequest) -> BuildResult:
     take_over(request)
+    request = _with_issue(request)
     prepare = prepare_workspace.with_options(**task_options(RetryPolicy(), request))
     workspace = prepare(step_key(request, 1, 0, "prepare"), request)
     state = LoopState.start(request, workspace)
@@ -90,11 +95,11 @@ def _work(request: BuildRequest) -> BuildResult:
                 case Restart(reason):
                     state = end_session(state, reason)
                 case Stop() as stop:
-                    return finish(FinishInput(state, stop))
+                    return _ended(state, stop)
                 case other:
                     assert_never(other)
     except tuple(STOPPING) as error:
-        return finish(FinishInput(state, Stop(STOPPING[type(error)], str(error))))
+        return _ended(state, Stop(STOPPING[type(error)], str(error)))
     raise AssertionError("every walk ends with a decision to stop")
 
 
@@ -102,6 +107,22 @@ def state_name(reason: StopReason) -> str:
     if reason is StopReason.BUDGET:
         return "BudgetExceeded"
     return "".join(word.capitalize() for word in reason.split("_"))
+
+
+def _with_issue(request: BuildRequest) -> BuildRequest:
+    """Goal and context from the issue, read once; a resumed run keeps what it began with."""
+    if request.issue is None or heading(request.issue) in request.context:
+        return request
+    read = read_issue.with_options(**task_options(RetryPolicy(), request))
+    found = read(step_key(request, 1, 0, "issue"), request)
+    return request.model_copy(update={"goal": found.goal, "context": found.context})
+
+
+def _ended(state: LoopState, stop: Stop) -> BuildResult:
+    result = finish(FinishInput(state, stop))
+    if state.request.issue is not None and stop.reason is not StopReason.CANCELLED:
+        tell_github(facts_from(RunDir(state.request.run_dir), state, result))
+    return result
 
 
 def _final_state(result: BuildResult) -> State[Any]:

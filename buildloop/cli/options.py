@@ -7,7 +7,8 @@ from typing import Annotated, Optional
 
 from typer import Argument, Option
 
-GATE, AGENT, LIMITS, CONTEXT = "The gate", "The agent", "Limits and budgets", "Context and diagnosis"
+GATE, AGENT, LIMITS, GITHUB = "The gate", "The agent", "Limits and budgets", "GitHub"
+CONTEXT, TRUST = "Context and diagnosis", "Trust and isolation"
 
 # Typer reads annotations at run time and wants Optional[...].
 Text = Optional[str]  # noqa: UP045
@@ -80,4 +81,79 @@ BudgetTokens = Annotated[
 BudgetMinutes = Annotated[
     Number,
     Option(help="Stop before the call that would make the run work longer.", rich_help_panel=LIMITS),
+]
+Goal = Annotated[
+    str, Argument(help="What the agent shall achieve, in your words.", metavar="[GOAL]", show_default=False)
+]
+Context = Annotated[Text, Option(help="Background for the agent beside the goal, shown to it as data.")]
+Issue = Annotated[
+    Whole,
+    Option(
+        help="GitHub issue: gives goal and context, gets the pull request or a comment.",
+        rich_help_panel=GITHUB,
+    ),
+]
+GithubRepo = Annotated[
+    Text,
+    Option(help="OWNER/NAME on GitHub. (default: that of the git remote)", rich_help_panel=GITHUB),
+]
+DryRun = Annotated[
+    bool,
+    Option(
+        "--dry-run",
+        help="With --issue: print what would be sent to GitHub, send nothing.",
+        rich_help_panel=GITHUB,
+    ),
+]
+SharedMemory = Annotated[
+    Optional[bool],  # noqa: UP045
+    Option("--shared-memory", help="Also use what runs on other repositories learned."),
+]
+ReportFormat = Annotated[str, Option("--format", help="terminal, markdown, github, html or json.")]
+Output = Annotated[
+    Optional[Path],  # noqa: UP045
+    Option("--output", "-o", help="Write it to this file and print the file's name."),
+]
+Integrity = Annotated[
+    Text,
+    Option(
+        help="Weakened tests or an edited gate: block, warn or off. (default: block)", rich_help_panel=TRUST
+    ),
+]
+AllowTestChanges = Annotated[
+    Texts,
+    Option(
+        metavar="GLOB",
+        help="Tests and test configuration the goal may change. Repeatable.",
+        rich_help_panel=TRUST,
+    ),
+]
+Protect = Annotated[
+    Texts,
+    Option(
+        metavar="GLOB",
+        help="Files put back to the start before each gate. Repeatable.",
+        rich_help_panel=TRUST,
+    ),
+]
+Sandbox = Annotated[
+    Text,
+    Option(help="Run agent and gate in: none, bwrap or docker. (default: none)", rich_help_panel=TRUST),
+]
+SandboxImage = Annotated[Text, Option(help="Image for --sandbox docker.", rich_help_panel=TRUST)]
+SandboxNetwork = Annotated[
+    Optional[bool],  # noqa: UP045
+    Option(help="Whether the sandbox has a network. (default: it has)", rich_help_panel=TRUST),
+]
+SandboxWritable = Annotated[
+    Texts,
+    Option(metavar="DIR", help="Another folder the sandbox may write to. Repeatable.", rich_help_panel=TRUST),
+]
+EnvAllow = Annotated[
+    Texts,
+    Option(
+        metavar="GLOB",
+        help="Only these environment variables (and basics). Repeatable.",
+        rich_help_panel=TRUST,
+    ),
 ]

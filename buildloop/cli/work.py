@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer import Argument, Option
+from typer import Option
 
 from buildloop.cli.options import (
     AGENT,
@@ -15,17 +15,31 @@ from buildloop.cli.options import (
     LIMITS,
     AgentEnvironment,
     AgentName,
+    AllowTestChanges,
     AsJson,
     BudgetMinutes,
     BudgetTokens,
     BudgetUsd,
+    Context,
+    DryRun,
+    EnvAllow,
     Folder,
     GateCommands,
+    GithubRepo,
+    Goal,
     IdleTimeout,
+    Integrity,
+    Issue,
     JunitGlobs,
     Number,
     Permissions,
+    Protect,
     RunId,
+    Sandbox,
+    SandboxImage,
+    SandboxNetwork,
+    SandboxWritable,
+    SharedMemory,
     Text,
     Verbose,
     Whole,
@@ -40,12 +54,12 @@ def limit(text: str) -> Any:  # noqa: ANN401
     return Option(help=text, rich_help_panel=LIMITS)
 
 
-def context(text: str) -> Any:  # noqa: ANN401
+def context_option(text: str) -> Any:  # noqa: ANN401
     return Option(help=text, rich_help_panel=CONTEXT)
 
 
 def run(
-    goal: Annotated[str, Argument(help="What the agent shall achieve, in your words.")],
+    goal: Goal = "",
     repo: Annotated[Path, Option("--repo", help="The git repository, or a folder inside it.")] = Path(),
     test: GateCommands = None,
     junit: JunitGlobs = None,
@@ -88,19 +102,26 @@ def run(
         Number, limit("Longest wait for an agent that says when it answers again. (default: 21600)")
     ] = None,
     context_window: Annotated[
-        Whole, context("Tokens the agent's context holds. (default: what it reports, else 200000)")
+        Whole, context_option("Tokens the agent's context holds. (default: what it reports, else 200000)")
     ] = None,
     context_threshold: Annotated[
-        Whole, context("Percent of it that starts a new session. (default: 70)")
+        Whole, context_option("Percent of it that starts a new session. (default: 70)")
     ] = None,
-    prompt_budget: Annotated[Whole, context("Most characters of one prompt. (default: 200000)")] = None,
+    prompt_budget: Annotated[
+        Whole, context_option("Most characters of one prompt. (default: 200000)")
+    ] = None,
     failure_mode: Annotated[
-        Text, context("Force this diagnosis for every red gate, to try a strategy.")
+        Text, context_option("Force this diagnosis for every red gate, to try a strategy.")
     ] = None,
-    shared_memory: Annotated[
-        Optional[bool],  # noqa: UP045
-        Option("--shared-memory", help="Also use what runs on other repositories learned."),
-    ] = None,
+    shared_memory: SharedMemory = None,
+    integrity: Integrity = None,
+    allow_test_changes: AllowTestChanges = None,
+    protect: Protect = None,
+    sandbox: Sandbox = None,
+    sandbox_image: SandboxImage = None,
+    sandbox_network: SandboxNetwork = None,
+    sandbox_writable: SandboxWritable = None,
+    env_allow: EnvAllow = None,
     branch: Annotated[Text, Option(help="Branch for the result. (default: buildloop/<run id>)")] = None,
     include_dirty: Annotated[
         bool, Option("--include-dirty", help="Start from a snapshot of uncommitted changes.")
@@ -108,6 +129,10 @@ def run(
     from_head: Annotated[
         bool, Option("--from-head", help="Start from HEAD, without uncommitted changes.")
     ] = False,
+    context: Context = None,
+    issue: Issue = None,
+    github_repo: GithubRepo = None,
+    dry_run: DryRun = False,
     state_dir: Folder = None,
     as_json: AsJson = False,
     verbose: Verbose = False,

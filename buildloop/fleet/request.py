@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from buildloop.config import Setting, make_request, nearest
 from buildloop.errors import InputError
-from buildloop.request import RUN_ID, BuildRequest, in_this_order
+from buildloop.fields import in_this_order
+from buildloop.request import RUN_ID, BuildRequest
 
 GOAL_KEYS = tuple(name for name in BuildRequest.model_fields if name not in ("run_id", "state_dir"))
 NOT_FOR_ALL = frozenset({"goal", "run_id", "state_dir", "branch"})
