@@ -45,6 +45,7 @@ class IterateInput:
     last_passed: bool
     rung: int
     resume: str | None = None
+    heard: tuple[str, ...] = ()
 
     @property
     def choice(self) -> AgentChoice:
@@ -83,7 +84,7 @@ def iterate(key: str, given: IterateInput) -> AgentRun:
         "agent",
         reply.outcome,
     )
-    return AgentRun(reply=reply, checkpoint=checkpoint)
+    return AgentRun(reply=reply, checkpoint=checkpoint, heard=given.heard)
 
 
 def _keep_budget(given: IterateInput) -> None:
