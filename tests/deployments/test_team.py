@@ -38,7 +38,7 @@ def orphaned(stack: Stack) -> tuple[str, dict]:
 
 
 @pytest.fixture(scope="module")
-def watched(stack: Stack, orphaned) -> dict[str, tuple[int, str]]:
+def watched(stack: Stack, orphaned, asking) -> dict[str, tuple[int, str]]:
     """Two pipelines at once, one that can succeed and one that cannot: what each printed, and its exit code."""
     requests = {
         "green": sample_request(stack, "green", {"do": [WRITE_FIX]}),
