@@ -14,6 +14,7 @@ from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 from tasks.artifacts import publish
+from tasks.bucket import keep
 from tasks.options import tell
 from tasks.record import facts_from, write_views
 
@@ -43,5 +44,6 @@ def finish(given: FinishInput) -> BuildResult:
         commits=commits,
         explanation=stop.explanation,
     )
+    keep(state.request, state.workspace)
     tell(f"finish: {stop.reason}", stop.reason)
     return result

@@ -26,6 +26,7 @@ from buildloop.stopwatch import worked_seconds
 from buildloop.workspace.checkpoint import Step, make_checkpoint
 from buildloop.workspace.link import git_folder
 from buildloop.workspace.worktree import reopen
+from tasks.bucket import keep
 from tasks.options import DURABLE, attempt_number, attempts_left, next_delay, tell
 from tasks.surroundings import Surroundings, surroundings
 
@@ -76,6 +77,7 @@ def iterate(key: str, given: IterateInput) -> AgentRun:
         here.run.exclude_file,
         f"buildloop: iteration {given.number}",
     )
+    keep(given.request, given.workspace)
     if reply.outcome is AgentOutcome.OK and not checkpoint.changed:
         reply = reply.model_copy(update={"outcome": AgentOutcome.NO_CHANGE})
     changed = f"{len(checkpoint.files)} files" if checkpoint.changed else "nothing changed"
