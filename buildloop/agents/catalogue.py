@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 
 from buildloop.models import Permissions
 
-MEGABYTE = 2**20
-
 
 @dataclass(frozen=True, slots=True)
 class AgentCli:
     """One row of the table. `tested` is the one place where a version is pinned: tests install exactly it.
 
-    `longest_stdin` is how much prompt the program takes on its standard input; what is longer goes by file.
+    `longest_prompt` is how many bytes are sent at once; what is longer the agent is told to read from its file.
+    That is below what any of the programs takes, and leaves room in a usual context.
     """
 
     name: str
@@ -28,7 +27,7 @@ class AgentCli:
     limits_turns: bool = False
     tells_cost: bool = False
     tells_window: bool = False
-    longest_stdin: int | None = None
+    longest_prompt: int | None = 400_000
     needs_model: bool = False
     notes: str = ""
     version_words: tuple[str, ...] = field(default=("--version",))
@@ -53,7 +52,6 @@ CATALOGUE: Mapping[str, AgentCli] = {
             limits_turns=True,
             tells_cost=True,
             tells_window=True,
-            longest_stdin=9 * MEGABYTE,
         ),
         AgentCli(
             name="codex",
@@ -64,7 +62,6 @@ CATALOGUE: Mapping[str, AgentCli] = {
             keys=("CODEX_API_KEY", "OPENAI_API_KEY"),
             permissions=(Permissions.ASK_NOTHING, Permissions.FULL),
             tells_window=True,
-            longest_stdin=1_000_000,
         ),
         AgentCli(
             name="gemini",
@@ -74,7 +71,6 @@ CATALOGUE: Mapping[str, AgentCli] = {
             tested="0.61.0",
             keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
             limits_turns=True,
-            longest_stdin=7 * MEGABYTE,
         ),
         AgentCli(
             name="opencode",
@@ -95,6 +91,7 @@ CATALOGUE: Mapping[str, AgentCli] = {
             tested="0.86.2",
             keys=("the key of the model's provider",),
             resumes=False,
+            longest_prompt=None,
             tells_cost=True,
             needs_model=True,
             notes="runs no commands; edits files that the goal or the findings name",
