@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from buildloop.models import Permissions
 
@@ -28,9 +28,7 @@ class AgentCli:
     tells_cost: bool = False
     tells_window: bool = False
     longest_prompt: int | None = 400_000
-    needs_model: bool = False
     notes: str = ""
-    version_words: tuple[str, ...] = field(default=("--version",))
 
     @property
     def install(self) -> str:
@@ -48,7 +46,7 @@ CATALOGUE: Mapping[str, AgentCli] = {
             registry="npm",
             package="@anthropic-ai/claude-code",
             tested="2.1.325",
-            keys=("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"),
+            keys=("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN", "its own log-in"),
             limits_turns=True,
             tells_cost=True,
             tells_window=True,
@@ -59,7 +57,7 @@ CATALOGUE: Mapping[str, AgentCli] = {
             registry="npm",
             package="@openai/codex",
             tested="0.166.0",
-            keys=("CODEX_API_KEY", "OPENAI_API_KEY"),
+            keys=("CODEX_API_KEY", "OPENAI_API_KEY", "its own log-in"),
             permissions=(Permissions.ASK_NOTHING, Permissions.FULL),
             tells_window=True,
         ),
@@ -69,7 +67,7 @@ CATALOGUE: Mapping[str, AgentCli] = {
             registry="npm",
             package="@google/gemini-cli",
             tested="0.61.0",
-            keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+            keys=("GEMINI_API_KEY", "GOOGLE_API_KEY", "its own log-in"),
             limits_turns=True,
         ),
         AgentCli(
@@ -78,9 +76,8 @@ CATALOGUE: Mapping[str, AgentCli] = {
             registry="npm",
             package="opencode-ai",
             tested="1.18.33",
-            keys=("the key of the model's provider",),
+            keys=("that of the model's provider", "its own log-in"),
             tells_cost=True,
-            needs_model=True,
             notes="--model is provider/model",
         ),
         AgentCli(
@@ -89,11 +86,10 @@ CATALOGUE: Mapping[str, AgentCli] = {
             registry="PyPI",
             package="aider-chat",
             tested="0.86.2",
-            keys=("the key of the model's provider",),
+            keys=("that of the model's provider",),
             resumes=False,
             longest_prompt=None,
             tells_cost=True,
-            needs_model=True,
             notes="runs no commands; edits files that the goal or the findings name",
         ),
     )

@@ -47,13 +47,19 @@ def _install(cli: AgentCli) -> str | None:
         for command in _commands(cli, folder):
             try:
                 ran = subprocess.run(
-                    command, capture_output=True, text=True, timeout=INSTALL_SECONDS, env=INSTALLERS_ENVIRONMENT
+                    command,
+                    capture_output=True,
+                    text=True,
+                    timeout=INSTALL_SECONDS,
+                    env=INSTALLERS_ENVIRONMENT,
                 )
             except (OSError, subprocess.TimeoutExpired) as error:
                 return f"{cli.title} {cli.tested} could not be installed: {error}"
             if ran.returncode != 0:
                 said = (ran.stderr or ran.stdout).strip().splitlines()
-                return f"{cli.title} {cli.tested} could not be installed: {said[-1] if said else 'no message'}"
+                return (
+                    f"{cli.title} {cli.tested} could not be installed: {said[-1] if said else 'no message'}"
+                )
         (folder / ".complete").touch()
     return None
 
@@ -61,9 +67,19 @@ def _install(cli: AgentCli) -> str | None:
 def _commands(cli: AgentCli, folder: Path) -> list[list[str]]:
     wanted = f"{cli.package}@{cli.tested}"
     if cli.registry == "npm":
-        return [["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--prefer-offline", wanted]]
+        return [
+            ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--prefer-offline", wanted]
+        ]
     python = str(folder / "bin" / "python")
     return [
         [sys.executable, "-m", "venv", str(folder)],
-        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", f"{cli.package}=={cli.tested}"],
+        [
+            python,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            f"{cli.package}=={cli.tested}",
+        ],
     ]
