@@ -93,6 +93,11 @@ def _with_integrity(given: GateInput, here: Surroundings, report: GateReport) ->
     report = check_integrity(report, evidence, request.integrity)
     for one in report.tampering:
         here.run.events.emit(
-            "loop.tampering", iteration=given.number, rule=one.rule, file=one.file, text=here.redact(one.text), blocks=one.blocks
+            "loop.tampering",
+            iteration=given.number,
+            rule=one.rule,
+            file=one.file,
+            text=here.redact(one.text),
+            blocks=one.blocks,
         )
     return report

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import NoReturn
 
 from prefect import task
 
+from buildloop.agents.choice import AgentChoice
 from buildloop.agents.contract import AgentCall
 from buildloop.agents.registry import agent_for
-from buildloop.errors import AgentRefused, AgentUnavailable
+from buildloop.budget import budget_refusal
+from buildloop.errors import AgentLimited, AgentRefused, AgentUnavailable, BudgetExceeded
 from buildloop.files import write_atomic
+from buildloop.ledger import UNPAID, call_of
 from buildloop.models import AgentOutcome, AgentReply, AgentRun, WorkspaceInfo
 from buildloop.prompt.sections import Prompt
 from buildloop.request import BuildRequest
+from buildloop.rundir import RunDir
+from buildloop.stopwatch import worked_seconds
 from buildloop.workspace.checkpoint import Step, make_checkpoint
 from buildloop.workspace.worktree import reopen
 from tasks.options import DURABLE, attempt_number, attempts_left, next_delay, tell
@@ -34,6 +42,11 @@ class IterateInput:
     environment: Mapping[str, str]
     max_iterations: int
     last_passed: bool
+    rung: int
+
+    @property
+    def choice(self) -> AgentChoice:
+        return self.request.agents[self.rung]
 
     @property
     def label(self) -> str:
@@ -48,8 +61,11 @@ def iterate(key: str, given: IterateInput) -> AgentRun:
     reply = here.run.reply(folder)
     if reply is None:
         reopen(given.workspace, given.base)
+        _keep_budget(given)
         reply = _call(given, here, folder)
         write_atomic(folder / "reply.json", reply.model_dump_json(indent=2) + "\n")
+    if not here.run.ledger.has_answer(given.session, given.number):
+        here.run.ledger.add(call_of(given.session, given.number, reply, datetime.now(UTC)))
     checkpoint = make_checkpoint(
         given.workspace,
         Step(str(given.request.run_id), given.session, given.number),
@@ -68,37 +84,61 @@ def iterate(key: str, given: IterateInput) -> AgentRun:
     return AgentRun(reply=reply, checkpoint=checkpoint)
 
 
+def _keep_budget(given: IterateInput) -> None:
+    calls = RunDir(given.request.run_dir).ledger.calls()
+    if refusal := budget_refusal(given.request, calls, worked_seconds(given.request.run_dir)):
+        raise BudgetExceeded(refusal)
+
+
+def _time_limit(request: BuildRequest) -> float:
+    if request.budget_minutes is None:
+        return request.agent_timeout
+    left = request.budget_minutes * 60 - worked_seconds(request.run_dir)
+    return max(1.0, min(request.agent_timeout, left))
+
+
 def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
     write_atomic(folder / "prompt.md", here.redact(given.prompt.text))
     _announce(given, here)
-    reply = agent_for(given.request).run(
+    chosen = given.request.using(given.choice)
+    reply = agent_for(chosen).run(
         AgentCall(
             prompt=folder / "prompt.md",
             workdir=here.workdir,
             output_dir=folder,
             run_dir=here.run.path,
             environment=here.environment,
-            timeout=given.request.agent_timeout,
+            timeout=_time_limit(given.request),
             mark=here.mark,
             redact=here.redact,
             session=given.session,
             iteration=given.number,
-            model=given.request.model,
+            model=chosen.model,
         )
     )
+    reply = reply.model_copy(update={"agent": str(given.choice), "rung": given.rung})
+    if reply.outcome in UNPAID:
+        _unanswered(given, here, reply)
+    return reply
+
+
+def _unanswered(given: IterateInput, here: Surroundings, reply: AgentReply) -> NoReturn:
+    """A call without an answer is in the ledger, but it is no iteration."""
+    here.run.ledger.add(call_of(given.session, given.number, reply, datetime.now(UTC)))
     if reply.outcome is AgentOutcome.REFUSED:
         raise AgentRefused(f"the agent refused to work: {reply.error or 'no reason given'}")
-    if reply.outcome is AgentOutcome.TRANSIENT:
-        if attempts_left():
-            here.run.events.emit(
-                "loop.agent_waiting",
-                iteration=given.number,
-                attempt=attempt_number(),
-                seconds=next_delay(),
-                error=reply.error,
-            )
-        raise AgentUnavailable(f"the agent is unavailable for now: {reply.error or 'no reason given'}")
-    return reply
+    sentence = f"the agent is unavailable for now: {reply.error or 'no reason given'}"
+    if reply.reset_at is not None and reply.reset_at.timestamp() > time.time() + next_delay():
+        raise AgentLimited(sentence, reply.reset_at.timestamp())
+    if attempts_left():
+        here.run.events.emit(
+            "loop.agent_waiting",
+            iteration=given.number,
+            attempt=attempt_number(),
+            seconds=next_delay(),
+            error=reply.error,
+        )
+    raise AgentUnavailable(sentence)
 
 
 def _announce(given: IterateInput, here: Surroundings) -> None:
@@ -108,7 +148,7 @@ def _announce(given: IterateInput, here: Surroundings) -> None:
         iteration=given.number,
         max=given.max_iterations,
         session=given.session,
-        agent=given.request.agent,
+        agent=str(given.choice),
         test_passed=given.last_passed,
     )
     here.run.events.emit(

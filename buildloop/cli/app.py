@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Optional
 
 import typer
 from typer import Argument, Option
 
 from buildloop import __version__
+from buildloop.cli.options import AsJson, Folder, Output, ReportFormat, RunId, Verbose
 from buildloop.cli.output import complain
+from buildloop.cli.work import cancel, resume, run
 from buildloop.errors import BuildloopError
 
 app = typer.Typer(
@@ -20,16 +22,6 @@ app = typer.Typer(
 
 # Typer carries its own copy of click in some versions; this is the class it raises in any of them.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
-
-# Typer reads annotations at run time and wants Optional[...].
-Text = Optional[str]  # noqa: UP045
-Whole = Optional[int]  # noqa: UP045
-Seconds = Optional[float]  # noqa: UP045
-Several = Optional[list[str]]  # noqa: UP045
-Folder = Annotated[Optional[Path], Option("--state-dir", help="Where runs are kept.")]  # noqa: UP045
-RunId = Annotated[Text, Argument(metavar="[RUN]", help="Run id or its beginning; the newest if left out.")]
-AsJson = Annotated[bool, Option("--json", help="Print JSON on stdout and nothing else.")]
-Verbose = Annotated[bool, Option("--verbose", "-v", help="Show Prefect's own log lines.")]
 
 
 def run_app() -> int:
@@ -68,117 +60,9 @@ def _options(
         print(context.get_help())
 
 
-@app.command()
-def run(
-    goal: Annotated[str, Argument(help="What the agent shall achieve, in your words.")],
-    repo: Annotated[Path, Option("--repo", help="The git repository, or a folder inside it.")] = Path(),
-    test: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        Option(
-            "--test",
-            "--test-cmd",
-            help="Gate command, exit 0 = pass. Repeat for several. Detected if left out.",
-        ),
-    ] = None,
-    junit: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        Option("--junit", help="Glob of JUnit XML files the gate leaves. Repeatable; pytest needs none."),
-    ] = None,
-    accept: Annotated[
-        Text, Option(help="Acceptance command that must pass too before the run is complete.")
-    ] = None,
-    agent: Annotated[Text, Option(help="Which agent: command or scripted.")] = None,
-    agent_command: Annotated[
-        Text, Option(help="Any program as the agent: prompt on stdin, run in the workspace.")
-    ] = None,
-    agent_script: Annotated[Text, Option(help="Rule file of the scripted agent (TOML or JSON).")] = None,
-    model: Annotated[Text, Option(help="Model name handed to the agent.")] = None,
-    max_iterations: Annotated[
-        Whole, Option(help="Most iterations of the run; N means N. [default: 20]")
-    ] = None,
-    max_restarts: Annotated[Whole, Option(help="Most restarts from a summary, 0 to 5. [default: 3]")] = None,
-    agent_timeout: Annotated[Seconds, Option(help="Seconds one agent call may take. [default: 1800]")] = None,
-    gate_timeout: Annotated[
-        Seconds, Option(help="Seconds each gate command may take. [default: 900]")
-    ] = None,
-    retry_delay: Annotated[
-        Seconds, Option(help="First wait after a passing agent error; doubles. [default: 30]")
-    ] = None,
-    context_window: Annotated[
-        Whole, Option(help="Tokens the agent's context holds. [default: 200000]")
-    ] = None,
-    context_threshold: Annotated[
-        Whole, Option(help="Percent of it that starts a new session. [default: 70]")
-    ] = None,
-    prompt_budget: Annotated[Whole, Option(help="Most characters of one prompt. [default: 200000]")] = None,
-    failure_mode: Annotated[
-        Text, Option(help="Force this diagnosis for every red gate, to try a strategy.")
-    ] = None,
-    integrity: Annotated[
-        Text, Option(help="Weakened tests or an edited gate: block, warn or off. [default: block]")
-    ] = None,
-    allow_test_changes: Annotated[
-        Several, Option(metavar="GLOB", help="Tests and test configuration the goal may change. Repeatable.")
-    ] = None,
-    protect: Annotated[
-        Several, Option(metavar="GLOB", help="Files put back to the start before each gate. Repeatable.")
-    ] = None,
-    sandbox: Annotated[
-        Text, Option(help="Run agent and gate in: none, bwrap or docker. [default: none]")
-    ] = None,
-    sandbox_image: Annotated[Text, Option(help="Image for --sandbox docker.")] = None,
-    sandbox_network: Annotated[
-        Optional[bool],  # noqa: UP045
-        Option(help="Whether the sandbox has a network. [default: it has]"),
-    ] = None,
-    sandbox_writable: Annotated[
-        Several, Option(metavar="DIR", help="Another folder the sandbox may write to. Repeatable.")
-    ] = None,
-    env_allow: Annotated[
-        Several, Option(metavar="GLOB", help="Only these environment variables (and basics). Repeatable.")
-    ] = None,
-    branch: Annotated[Text, Option(help="Branch for the result. [default: buildloop/<run id>]")] = None,
-    include_dirty: Annotated[
-        bool, Option("--include-dirty", help="Start from a snapshot of uncommitted changes.")
-    ] = False,
-    from_head: Annotated[
-        bool, Option("--from-head", help="Start from HEAD, without uncommitted changes.")
-    ] = False,
-    state_dir: Folder = None,
-    as_json: AsJson = False,
-    verbose: Verbose = False,
-) -> None:
-    """Work on GOAL until the gate is green.
-
-    The agent works in a worktree of its own on a branch of its own; your checkout stays as it is.
-    """
-    flags: dict[str, Any] = {**locals()}
-    from buildloop.cli.run import start_run
-
-    raise typer.Exit(start_run(flags))
-
-
-@app.command()
-def resume(
-    run_id: RunId = None,
-    max_iterations: Annotated[Whole, Option(help="New limit of iterations for the whole run.")] = None,
-    max_restarts: Annotated[Whole, Option(help="New limit of restarts, 0 to 5.")] = None,
-    agent_timeout: Annotated[Seconds, Option(help="New limit in seconds for one agent call.")] = None,
-    gate_timeout: Annotated[Seconds, Option(help="New limit in seconds for each gate command.")] = None,
-    state_dir: Folder = None,
-    as_json: AsJson = False,
-    verbose: Verbose = False,
-) -> None:
-    """Continue a run after a crash, a kill, a stop or a reboot. Finished work is not repeated."""
-    limits = {
-        "max_iterations": max_iterations,
-        "max_restarts": max_restarts,
-        "agent_timeout": agent_timeout,
-        "gate_timeout": gate_timeout,
-    }
-    from buildloop.cli.resume import resume_run
-
-    raise typer.Exit(resume_run(run_id, limits, state_dir, verbose=verbose, as_json=as_json))
+app.command()(run)
+app.command()(resume)
+app.command()(cancel)
 
 
 @app.command()
@@ -192,14 +76,15 @@ def status(run_id: RunId = None, state_dir: Folder = None, as_json: AsJson = Fal
 @app.command()
 def report(
     run_id: RunId = None,
-    form: Annotated[str, Option("--format", help="terminal, markdown or json.")] = "terminal",
+    form: ReportFormat = "terminal",
+    output: Output = None,
     state_dir: Folder = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell the story of a run: what was asked, what is proven, what was tried."""
     from buildloop.cli.report import show_report
 
-    show_report(run_id, "json" if as_json else form, state_dir)
+    show_report(run_id, "json" if as_json else form, output, state_dir)
 
 
 @app.command()
@@ -247,7 +132,7 @@ def doctor(
 def demo(
     keep: Annotated[
         Optional[Path],  # noqa: UP045
-        Option("--dir", help="Where to make the sample repository. [default: a new temporary folder]"),
+        Option("--dir", help="Where to make the sample repository. (default: a new temporary folder)"),
     ] = None,
     verbose: Verbose = False,
 ) -> None:

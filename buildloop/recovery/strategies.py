@@ -1,4 +1,4 @@
-"""What is done about each failure mode: a table, and the ladder for the mode that needs more than one try."""
+"""What is done about each failure mode: a table. The ladder for a loop that stays stuck is in `ladder.py`."""
 
 from __future__ import annotations
 
@@ -41,13 +41,6 @@ STRATEGIES: Mapping[FailureMode, Strategy] = {
         description="Give the agent the findings and let it try again",
     ),
 }
-
-# Rungs for a loop that stays stuck: each is used once for the same failure; after the last one a person is needed.
-REDIRECTS: tuple[str, ...] = (
-    "Take a different approach. What was tried before did not work and must not be repeated:",
-    "Decompose the problem: make the smallest failing piece pass first, then the next. Still forbidden:",
-)
-
 
 # Modes whose own strategy cannot end a loop: what repeats in spite of it is treated as being stuck.
 ESCALATING = frozenset({FailureMode.DEPENDENCY_ISSUE})

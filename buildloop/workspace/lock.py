@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,15 +21,25 @@ def run_lock(run_dir: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            owner = os.pread(descriptor, 64, 0).decode(errors="replace").strip() or "unknown"
+            owner = os.pread(descriptor, 300, 0).decode(errors="replace").strip().replace(" ", " on ", 1)
             raise RunLocked(
-                f"run {run_dir.name} is being worked on by process {owner}; wait for it, or stop it first"
+                f"run {run_dir.name} is being worked on by process {owner or 'unknown'}; wait for it, or stop it "
+                f"with 'buildloop cancel {run_dir.name}'"
             ) from None
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        os.pwrite(descriptor, f"{os.getpid()} {socket.gethostname()}".encode(), 0)
         yield
     finally:
         os.close(descriptor)
+
+
+def local_owner(run_dir: Path) -> int | None:
+    """The process on this machine that holds the run, if there is one."""
+    if not is_running(run_dir):
+        return None
+    words = (run_dir / "lock").read_text(errors="replace").split()
+    pid, host = (words[0] if words else ""), (words[1] if len(words) > 1 else "")
+    return int(pid) if pid.isdigit() and host == socket.gethostname() else None
 
 
 def is_running(run_dir: Path) -> bool:

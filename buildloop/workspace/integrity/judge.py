@@ -8,7 +8,7 @@ from pathlib import Path
 
 from buildloop.diagnosis.model import Finding
 from buildloop.models import GateReport, Tampering, Verdict
-from buildloop.request import IntegrityLevel
+from buildloop.trust import IntegrityLevel
 from buildloop.workspace.git import git_or_none
 from buildloop.workspace.integrity.check import Evidence, objections_to
 from buildloop.workspace.integrity.model import Objection
