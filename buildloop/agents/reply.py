@@ -70,7 +70,7 @@ class AgentReply(Frozen):
     rung: int = Field(0, description="Its place on the request's ladder of agents.")
     model: str | None = None
     session_id: str | None = Field(None, description="What the agent's own session is continued by.")
-    turns: int | None = Field(None, description="Model requests of this call that were answered.")
+    turns: int | None = Field(None, description="Model requests of this call, as the agent counts them.")
     denials: tuple[str, ...] = Field((), description="Tools it wanted and was not allowed to use.")
     context_window: int | None = Field(None, description="Tokens the model's context holds, if it was told.")
     keeps_context: bool = Field(

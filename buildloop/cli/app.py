@@ -9,8 +9,10 @@ import typer
 from typer import Argument, Option
 
 from buildloop import __version__
+from buildloop.cli.memory import memory
 from buildloop.cli.options import AsJson, Folder, Output, ReportFormat, RunId, Verbose
 from buildloop.cli.output import complain
+from buildloop.cli.suggestions import suggestions
 from buildloop.cli.work import cancel, resume, run
 from buildloop.errors import BuildloopError
 
@@ -63,6 +65,8 @@ def _options(
 app.command()(run)
 app.command()(resume)
 app.command()(cancel)
+app.add_typer(memory, name="memory")
+app.add_typer(suggestions, name="suggestions")
 
 
 @app.command()

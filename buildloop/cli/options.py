@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 from typer import Argument, Option
 
 GATE, AGENT, LIMITS, GITHUB = "The gate", "The agent", "Limits and budgets", "GitHub"
-CONTEXT, TRUST = "Context and diagnosis", "Trust"
+CONTEXT, TRUST = "Context and diagnosis", "Trust and isolation"
 
 # Typer reads annotations at run time and wants Optional[...].
 Text = Optional[str]  # noqa: UP045
@@ -114,7 +114,6 @@ Output = Annotated[
     Optional[Path],  # noqa: UP045
     Option("--output", "-o", help="Write it to this file and print the file's name."),
 ]
-
 Integrity = Annotated[
     Text,
     Option(
@@ -125,7 +124,7 @@ AllowTestChanges = Annotated[
     Texts,
     Option(
         metavar="GLOB",
-        help="Tests and test configuration that the goal may change. Repeatable.",
+        help="Tests and test configuration the goal may change. Repeatable.",
         rich_help_panel=TRUST,
     ),
 ]
@@ -133,7 +132,7 @@ Protect = Annotated[
     Texts,
     Option(
         metavar="GLOB",
-        help="Files put back to the start commit before each gate. Repeatable.",
+        help="Files put back to the start before each gate. Repeatable.",
         rich_help_panel=TRUST,
     ),
 ]
@@ -154,7 +153,7 @@ EnvAllow = Annotated[
     Texts,
     Option(
         metavar="GLOB",
-        help="Give agent and gate only these environment variables, and basics. Repeatable.",
+        help="Only these environment variables (and basics). Repeatable.",
         rich_help_panel=TRUST,
     ),
 ]

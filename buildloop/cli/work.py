@@ -113,6 +113,7 @@ def run(
     failure_mode: Annotated[
         Text, context_option("Force this diagnosis for every red gate, to try a strategy.")
     ] = None,
+    shared_memory: SharedMemory = None,
     integrity: Integrity = None,
     allow_test_changes: AllowTestChanges = None,
     protect: Protect = None,
@@ -121,7 +122,6 @@ def run(
     sandbox_network: SandboxNetwork = None,
     sandbox_writable: SandboxWritable = None,
     env_allow: EnvAllow = None,
-    shared_memory: SharedMemory = None,
     branch: Annotated[Text, Option(help="Branch for the result. (default: buildloop/<run id>)")] = None,
     include_dirty: Annotated[
         bool, Option("--include-dirty", help="Start from a snapshot of uncommitted changes.")

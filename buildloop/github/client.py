@@ -69,8 +69,8 @@ def _sentence(error: GithubException, what: str, repo: GithubRepo) -> str:
     refused = {
         401: f"GitHub refuses the token (401): it is wrong, expired or revoked; {token_advice(repo)}",
         403: f"GitHub does not allow {what} (403: {said}); {token_advice(repo)}",
-        404: f"GitHub has no {what} in {repo.full_name}, or the token may not see it (404)",
-        410: f"{what} in {repo.full_name} was deleted (410)",
+        404: f"GitHub finds no such thing as {what} in {repo.full_name}, or the token may not see it (404)",
+        410: f"GitHub says that {what} in {repo.full_name} was deleted (410)",
     }
     busy = f"GitHub cannot answer at the moment ({status}); try again later"
     otherwise = busy if status >= 500 else f"GitHub did not take {what} ({status}: {said})"

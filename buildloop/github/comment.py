@@ -48,7 +48,7 @@ def find_comment(
     issue = repository.get_issue(number)
     if known is not None:
         try:
-            return issue.get_comment(known)
+            return issue.get_comment(known).complete()
         except UnknownObjectException:
             pass  # somebody deleted it; there may be another one, else a new one is made
     comments = issue.get_comments()

@@ -46,7 +46,8 @@ class PostgresqlStore:
     def rows(self, sql: str, *values: object) -> list[Row]:
         with self._sentences():
             self._keep_to_deadline()
-            cursor = self.connection.execute(sql.replace("?", "%s").encode(), values or None)
+            placed = sql.replace("%", "%%").replace("?", "%s") if values else sql
+            cursor = self.connection.execute(placed.encode(), values or None)
             return cursor.fetchall() if cursor.description else []
 
     @contextmanager

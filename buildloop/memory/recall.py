@@ -73,8 +73,8 @@ def similar_failures(
     exact = _same_fingerprint(store, identities, repo)
     known = {row[0] for row in exact}
     alike = [(row, share) for row, share in _alike(store, words, repo) if row[0] not in known]
-    found = [_similar(store, row, 1.0, exact=True) for row in exact]
-    found += [_similar(store, row, share, exact=False) for row, share in alike[: max_results * 4]]
+    found = [similar(store, row, 1.0, exact=True) for row in exact]
+    found += [similar(store, row, share, exact=False) for row, share in alike[: max_results * 4]]
     return sorted(found, key=_usefulness)[:max_results]
 
 
@@ -153,7 +153,7 @@ def _usefulness(found: SimilarFailure) -> tuple[bool, float, str]:
     return not found.exact, -found.relevance * bonus, found.fingerprint
 
 
-def _similar(store: Store, row: Row, relevance: float, *, exact: bool) -> SimilarFailure:
+def similar(store: Store, row: Row, relevance: float, *, exact: bool) -> SimilarFailure:
     number, identity, error_class, mode, test, message, repo, seen, first, last, run, repo_id = row
     return SimilarFailure(
         fingerprint=identity,

@@ -17,7 +17,7 @@ TABLES = (
     # One row for each iteration in which a failure was red; `fixed` is what became of it in the next one.
     """CREATE TABLE sightings (
         run TEXT NOT NULL, session {whole} NOT NULL, iteration {whole} NOT NULL, failure {whole} NOT NULL,
-        fixed {whole}, PRIMARY KEY (run, session, iteration, failure)){compact}""",
+        fixed {whole}, PRIMARY KEY (failure, run, session, iteration)){compact}""",
     """CREATE TABLE fixes (
         id TEXT PRIMARY KEY, failure {whole} NOT NULL, summary TEXT NOT NULL, approach TEXT NOT NULL,
         files TEXT NOT NULL, commit_id TEXT NOT NULL, run TEXT NOT NULL, confirmed_at {whole} NOT NULL)""",
@@ -30,6 +30,7 @@ TABLES = (
         stage TEXT NOT NULL, actions TEXT NOT NULL, action_keys TEXT NOT NULL, resolved TEXT, run TEXT NOT NULL,
         session {whole} NOT NULL, iteration {whole} NOT NULL, issue {whole}, recorded_at {whole} NOT NULL)""",
     "CREATE INDEX suggestions_run ON suggestions (run)",
+    "CREATE INDEX suggestions_failure ON suggestions (fingerprint)",
     # How each action fared, and how failures of a class fare altogether.
     """CREATE TABLE records (
         repo {whole} NOT NULL, subject TEXT NOT NULL, tried {whole} NOT NULL, worked {whole} NOT NULL,

@@ -97,14 +97,15 @@ def test_a_value_that_cannot_work_names_its_place(field, value):
     assert f"--{field}" in problem(**{field: value})
 
 
-@pytest.mark.parametrize("goal", ["", " \n\t"])
-def test_without_a_goal_or_an_issue_there_is_nothing_to_do(goal):
-    assert "goal must not be empty" in problem(goal=goal)
-
-
 @pytest.mark.parametrize("agent", [",", " , "])
 def test_a_ladder_without_an_agent_is_refused(agent):
     assert "name at least one agent" in problem(agent=agent)
+
+
+@pytest.mark.parametrize("blank", ["", " \n\t"])
+def test_a_run_needs_a_goal_or_an_issue(blank):
+    assert "--issue N" in problem(goal=blank)
+    assert request(goal=blank, issue=3).issue == 3
 
 
 def test_the_limits_themselves_are_allowed():
