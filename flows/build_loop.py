@@ -28,6 +28,7 @@ from buildloop.workspace.lock import run_lock
 from flows.steps import end_session, first_gate, next_iteration
 from tasks.finish import FinishInput, finish
 from tasks.options import step_key, task_options
+from tasks.prefect_cancel import stopped_by_prefect
 from tasks.prepare_workspace import prepare_workspace, take_over
 
 # What kept us from getting an answer ends the run with its own reason; it can be resumed.
@@ -55,7 +56,7 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
     """Iterate a coding agent until the gate is green; diagnose, recover and restart when it is red."""
     forget_calling_git()
     request = request if request.run_id else request.named(_own_run_id())
-    with run_lock(request.run_dir), stoppable(request.run_dir):
+    with run_lock(request.run_dir), stoppable(request.run_dir), stopped_by_prefect(request.run_dir):
         result = _work(request)
     return _final_state(result)
 
