@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -45,7 +46,7 @@ def forced(prefect_server, tmp_path_factory):
             return None
         if not all(run.state.is_final() for run in runs):
             return None
-        return {run.name.split(":")[0]: _tried(run) for run in runs}
+        return {_step(run.name): _tried(run) for run in runs}
 
     def run(mode: str, *rules: dict) -> tuple[dict[str, Tried], list[dict]]:
         place = tmp_path_factory.mktemp("forced")
@@ -70,6 +71,11 @@ def forced(prefect_server, tmp_path_factory):
     return run
 
 
+def _step(name: str) -> str:
+    """Without the session: a forced restart comes before the first call of the agent."""
+    return re.sub(r" s\d+", "", name.split(":")[0])
+
+
 def _tried(run: object) -> Tried:
     policy = run.empirical_policy
     delays = policy.retry_delay if isinstance(policy.retry_delay, list) else [policy.retry_delay or 0]
@@ -85,7 +91,7 @@ def all_modes(forced):
 def test_a_red_gate_is_run_again_only_where_the_diagnosis_says_flaky(all_modes, mode):
     """All reruns are asked for and made, each after a jittered wait; no other mode repeats a verdict."""
     tasks, _ = all_modes[mode]
-    first = tasks["gate s1 i1"]
+    first = tasks["gate i1"]
     assert (first.retries, first.runs) == (0, 1)
     reruns = {name: tried for name, tried in tasks.items() if name.startswith("rerun_tests")}
     if mode is not FailureMode.TEST_FLAKINESS:
@@ -98,7 +104,7 @@ def test_a_red_gate_is_run_again_only_where_the_diagnosis_says_flaky(all_modes, 
 @pytest.mark.parametrize("mode", FailureMode)
 def test_an_agent_that_answered_is_not_asked_again_whatever_the_mode(all_modes, mode):
     tasks, _ = all_modes[mode]
-    assert (tasks["iterate s1 i1"].retries, tasks["iterate s1 i1"].runs) == (AGENT_RETRIES, 1)
+    assert (tasks["iterate i1"].retries, tasks["iterate i1"].runs) == (AGENT_RETRIES, 1)
 
 
 @pytest.mark.parametrize("mode", FailureMode)
@@ -119,7 +125,7 @@ def test_a_forced_mode_is_said_and_its_strategy_applied(all_modes, mode):
 
 def test_an_agent_that_is_unavailable_is_asked_as_often_as_the_policy_says(forced):
     tasks, events = forced("code_error", {"outcome": "transient", "error": "overloaded"})
-    asked = tasks["iterate s1 i1"]
+    asked = tasks["iterate i1"]
     assert (asked.retries, asked.runs) == (AGENT_RETRIES, AGENT_RETRIES + 1)
     assert [event["type"] for event in events].count("loop.agent_waiting") == AGENT_RETRIES
     assert "agent_unavailable" in json.dumps(events[-1])
