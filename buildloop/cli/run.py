@@ -36,10 +36,26 @@ def checked_request(flags: Mapping[str, Any], environment: Mapping[str, str]) ->
     settings = gather_settings(_settings(flags), environment, repository.root / repository.inside)
     settings = _filled_in(settings, repository.root / repository.inside)
     request = make_request(settings).named(new_run_id())
+    request = _with_issue(request, environment)
     check_start(repository, request)
     check_agents(request)
     check_writable(Path(request.state_dir))
     return request
+
+
+def _with_issue(request: BuildRequest, environment: Mapping[str, str]) -> BuildRequest:
+    """Read the issue now, if this environment has a token for it: then a wrong number is said before anything starts.
+    Else the flow reads it, with the token of the secret block."""
+    if request.issue is None:
+        return request
+    from buildloop.github.client import connect
+    from buildloop.github.issue import read_brief, with_brief
+    from buildloop.github.publish import access_for
+
+    access = access_for(Path(request.repo), request.github_repo, environment)
+    if not access.token and not request.dry_run:
+        return request
+    return with_brief(request, read_brief(connect(access.repo, access.token), access.repo, request.issue))
 
 
 def check_writable(folder: Path) -> None:
@@ -68,10 +84,12 @@ def _settings(flags: Mapping[str, Any]) -> dict[str, Any]:
         DirtyPolicy.INCLUDE if flags["include_dirty"] else DirtyPolicy.IGNORE if flags["from_head"] else None
     )
     given["repo"] = str(flags["repo"])
+    given["goal"] = flags["goal"] or None
+    given["dry_run"] = flags["dry_run"] or None
     given["state_dir"] = str(flags["state_dir"]) if flags["state_dir"] else None
-    given["test"] = tuple(flags["test"]) if flags["test"] else None
-    given["junit"] = tuple(flags["junit"]) if flags["junit"] else None
-    return given
+    return {
+        name: (tuple(value) or None) if isinstance(value, list) else value for name, value in given.items()
+    }
 
 
 def _filled_in(settings: dict[str, Setting], repo: Path) -> dict[str, Setting]:
