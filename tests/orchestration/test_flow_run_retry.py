@@ -15,6 +15,7 @@ import pytest
 from buildloop.errors import RunLocked
 from buildloop.events import read_events
 from buildloop.request import BuildRequest
+from buildloop.workspace.lock import is_running, local_owner
 from tests.support.command import command_environment
 from tests.support.repos import every_file
 from tests.support.waiting import content, eventually
@@ -86,10 +87,18 @@ def scheduled(client):
     return schedule
 
 
-def killed_in_its_second_call(process: subprocess.Popen[str], tmp_path: Path) -> None:
+def in_its_second_call(tmp_path: Path) -> None:
     eventually(lambda: content(tmp_path / "calls").count("call") == 2, 120)
-    os.killpg(process.pid, signal.SIGKILL)
+
+
+def kill_all(process: subprocess.Popen[str], request: BuildRequest) -> None:
+    """As if the machine had failed: what was started, and the process of the flow, which may have its own group."""
+    worker = local_owner(request.run_dir)
+    assert worker is not None
+    for group in {process.pid, os.getpgid(worker)}:
+        os.killpg(group, signal.SIGKILL)
     process.wait()
+    eventually(lambda: not is_running(request.run_dir))
 
 
 def assert_continued(request: BuildRequest, tmp_path: Path) -> None:
@@ -107,7 +116,9 @@ def test_prefect_flow_run_retry_continues_a_crashed_run(request_, scheduled, pre
     from prefect.states import Crashed
 
     identity = scheduled(request_)
-    killed_in_its_second_call(prefect("flow-run", "execute", identity), tmp_path)
+    first = prefect("flow-run", "execute", identity)
+    in_its_second_call(tmp_path)
+    kill_all(first, request_)
     client.set_flow_run_state(identity, Crashed(message="no heartbeat"), force=True)
     (tmp_path / "go").touch()
     told, _ = prefect("flow-run", "retry", identity).communicate(timeout=120)
@@ -134,7 +145,8 @@ def test_a_run_started_by_hand_is_retried_from_its_entrypoint(request_, prefect,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    killed_in_its_second_call(begun, tmp_path)
+    in_its_second_call(tmp_path)
+    kill_all(begun, request_)
     events = read_events(request_.run_dir / "events.jsonl")
     identity = [event["id"] for event in events if event["type"] == "loop.flow_run"][-1]
     client.set_flow_run_state(identity, Crashed(message="no heartbeat"), force=True)
@@ -150,14 +162,13 @@ def test_scheduled_anew_it_continues_and_meanwhile_nobody_else_may_have_it(
     from flows.build_loop import build_loop
 
     first = prefect("flow-run", "execute", scheduled(request_))
-    eventually(lambda: content(tmp_path / "calls").count("call") == 2, 120)
+    in_its_second_call(tmp_path)
     before = every_file(request_.run_dir)
     refused = build_loop(request_, return_state=True).result(raise_on_failure=False)
     assert isinstance(refused, RunLocked)
     assert "is being worked on by process" in str(refused)
     assert every_file(request_.run_dir) == before
-    os.killpg(first.pid, signal.SIGKILL)
-    first.wait()
+    kill_all(first, request_)
     (tmp_path / "go").touch()
     again = scheduled(request_)
     told, _ = prefect("flow-run", "execute", again).communicate(timeout=120)

@@ -14,7 +14,9 @@ from buildloop.workspace.worktree import prepare_worktree
 from tests.support.repos import commit_all, git, make_repo, write_files
 
 FILES = {"run.sh": "exit 1\n", "tests/test_a.py": "def test_a():\n    assert f() == 1\n", "app.py": "x\n"}
-GREEN = GateReport(verdict=Verdict.PASSED, tree="t", commands=(), reading=LogReading(counts=TestCounts(3, 3, 0, 0)))
+GREEN = GateReport(
+    verdict=Verdict.PASSED, tree="t", commands=(), reading=LogReading(counts=TestCounts(3, 3, 0, 0))
+)
 FOUR = Ran(counts=TestCounts(4, 0, 4, 0))
 THREE = Ran(counts=TestCounts(3, 3, 0, 0))
 
