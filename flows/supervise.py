@@ -19,7 +19,7 @@ from buildloop.diagnosis.model import FailureMode
 from buildloop.diagnosis.run_dir import FAILURE_MODE, classify_build_loop_failure
 from buildloop.errors import RunLocked
 from buildloop.events import also_told
-from buildloop.request import in_this_order
+from buildloop.fields import in_this_order
 from buildloop.result import StopReason
 from buildloop.storage import default_state_dir
 from buildloop.supervise.ledger import Ledger
