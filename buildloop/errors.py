@@ -11,6 +11,7 @@ Everything buildloop raises. A red gate is not here: it is a `GateReport`.
   x AgentRefused              credentials, billing, permission: no retry can help (4)
   x GateStillRed              asks Prefect for another run of the same gate on the same tree
   x InstallUnavailable        the package registry did not answer: the same install may work later
+  x MemoryUnavailable         past failures cannot be asked or told; a run goes on without them (1)
   x BudgetExceeded            the next agent call would cost more than is left (1)
   x RunCancelled              someone asked the run to stop; it can be resumed (130)
   x StateWriteError           the run's state could not be written; what was there is intact (1)
@@ -63,6 +64,10 @@ class GateStillRed(BuildloopError):
 
 
 class InstallUnavailable(BuildloopError):
+    pass
+
+
+class MemoryUnavailable(BuildloopError):
     pass
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from buildloop.context.session import window_in_force
 from buildloop.context.window import check_context_exhaustion, get_context_usage_pct, session_fill
 from buildloop.diagnosis.fingerprint import fingerprint_reading
 from buildloop.diagnosis.model import Attempt, FailureMode
 from buildloop.ledger import add_up
-from buildloop.models import ContextSummary, GateReport, Iteration, Usage, Verdict, WorkspaceInfo
+from buildloop.models import AgentReply, ContextSummary, GateReport, Iteration, Usage, Verdict, WorkspaceInfo
 from buildloop.progress import badness
 from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 
@@ -74,24 +75,24 @@ class LoopState:
         return self.last.gate.tree != self.baseline.gate.tree
 
     @property
-    def session_usages(self) -> tuple[Usage, ...]:
-        return tuple(
-            one.agent.reply.usage for one in self.iterations if one.agent and one.session == self.session
-        )
+    def session_replies(self) -> tuple[AgentReply, ...]:
+        return tuple(one.agent.reply for one in self.iterations if one.agent and one.session == self.session)
 
     @property
     def fill(self) -> tuple[int, int]:
-        return session_fill(self.session_usages)
+        return session_fill([reply.usage for reply in self.session_replies if reply.keeps_context])
+
+    @property
+    def window(self) -> int:
+        return window_in_force(self.request, self.session_replies)
 
     @property
     def context_pct(self) -> int:
-        return get_context_usage_pct(*self.fill, self.request.context_window)
+        return get_context_usage_pct(*self.fill, self.window)
 
     @property
     def context_due(self) -> bool:
-        return check_context_exhaustion(
-            *self.fill, self.request.context_window, self.request.context_threshold
-        )
+        return check_context_exhaustion(*self.fill, self.window, self.request.context_threshold)
 
     @property
     def best(self) -> Iteration:
@@ -223,7 +224,7 @@ def flaky_tests(iteration: Iteration) -> set[str]:
 
 def _attempt(iteration: Iteration, report: GateReport, *, first: bool) -> Attempt:
     agent = iteration.agent
-    usage = agent.reply.usage if agent else Usage()
+    usage = agent.reply.usage if agent and agent.reply.keeps_context else Usage()
     return Attempt(
         passed=report.passed,
         reading=report.reading,

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import time
 
+from buildloop.agents.choice import AgentChoice
+from buildloop.context.session import session_to_continue
 from buildloop.errors import AgentLimited, AgentRefused, AgentUnavailable
+from buildloop.memory.model import History
 from buildloop.models import AgentRun
 from buildloop.prompt.compose import compose_prompt
 from buildloop.recovery.policy import AGENT_RETRIES, retry_policy
-from buildloop.request import AgentChoice
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 from tasks.iterate import IterateInput, iterate
 from tasks.options import step_key, task_options
+from tasks.remember import recall
 from tasks.wait import WaitInput, wait
 
 # With another agent at hand nobody waits longer than this for the one that is limited.
@@ -65,13 +68,22 @@ def _call(state: LoopState, number: int, rung: int) -> AgentRun:
             session=state.session,
             number=number,
             base=state.head,
-            prompt=compose_prompt(state),
+            prompt=compose_prompt(state, _recalled(state, number)),
             environment=state.environment,
             max_iterations=state.max_iterations,
             last_passed=state.last.gate.passed,
             rung=rung,
+            resume=session_to_continue(
+                state.request, str(state.request.agents[rung]), state.last, state.session
+            ),
         ),
     )
+
+
+def _recalled(state: LoopState, number: int) -> History:
+    """What earlier runs know about the failure at hand; asked once an iteration, whoever answers it."""
+    ask = recall.with_options(**task_options(retry_policy(None, state.request).recover, state.request))
+    return ask(step_key(state.request, state.session, number, "recall"), state)
 
 
 def _patience(state: LoopState, rung: int) -> float:

@@ -17,8 +17,11 @@ from buildloop.errors import (
     BudgetExceeded,
     BuildloopError,
     GateUnavailable,
+    InputError,
     RunCancelled,
+    RunLocked,
 )
+from buildloop.events import also_told
 from buildloop.github.record import heading
 from buildloop.recovery.policy import RetryPolicy
 from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
@@ -29,8 +32,10 @@ from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.lock import run_lock
 from flows.steps import end_session, first_gate, next_iteration
 from tasks.finish import FinishInput, finish
+from tasks.forward import forward_to_prefect
 from tasks.github import read_issue, tell_github
 from tasks.options import step_key, task_options
+from tasks.prefect_cancel import stopped_by_prefect
 from tasks.prepare_workspace import prepare_workspace, take_over
 from tasks.record import facts_from
 
@@ -56,11 +61,24 @@ def _run_name() -> str:
 
 @flow(name="build-loop", flow_run_name=_run_name, validate_parameters=True)
 def build_loop(request: BuildRequest) -> State[BuildResult]:
-    """Iterate a coding agent until the gate is green; diagnose, recover and restart when it is red."""
+    """Iterate a coding agent until the gate is green; diagnose, recover and restart when it is red.
+
+    Args:
+        request: What to achieve, in which repository, what decides, and where to stop.
+    """
     forget_calling_git()
     request = request if request.run_id else request.named(_own_run_id())
-    with run_lock(request.run_dir), stoppable(request.run_dir):
-        result = _work(request)
+    try:
+        with (
+            run_lock(request.run_dir),
+            stoppable(request.run_dir),
+            stopped_by_prefect(request.run_dir),
+            also_told(str(request.run_id), forward_to_prefect()),
+        ):
+            result = _work(request)
+    except InputError as error:
+        name = "RunLocked" if isinstance(error, RunLocked) else "InvalidRequest"
+        return Failed(name=name, message=str(error), data=error)
     return _final_state(result)
 
 
@@ -87,6 +105,12 @@ def _work(request: BuildRequest) -> BuildResult:
     raise AssertionError("every walk ends with a decision to stop")
 
 
+def state_name(reason: StopReason) -> str:
+    if reason is StopReason.BUDGET:
+        return "BudgetExceeded"
+    return "".join(word.capitalize() for word in reason.split("_"))
+
+
 def _with_issue(request: BuildRequest) -> BuildRequest:
     """Goal and context from the issue, read once; a resumed run keeps what it began with."""
     if request.issue is None or heading(request.issue) in request.context:
@@ -110,5 +134,4 @@ def _final_state(result: BuildResult) -> State[Any]:
         return Completed(message=message, data=result)
     if result.reason is StopReason.CANCELLED:
         return Cancelled(message=message, data=result)
-    name = "".join(word.capitalize() for word in result.reason.split("_"))
-    return Failed(name=name, message=message, data=result)
+    return Failed(name=state_name(result.reason), message=message, data=result)

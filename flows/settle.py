@@ -168,7 +168,7 @@ def run_gate(
             tree=tree,
             commands=commands or state.request.test,
             environment=environment if environment is not None else state.environment,
-            baseline=state.baseline.gate.reading.counts if state.iterations and whole else None,
+            baseline=state.baseline.gate.reading if state.iterations and whole else None,
             must_run=must_run,
         ),
     )

@@ -15,6 +15,7 @@ from flows.agent_call import call_agent
 from flows.settle import run_gate, settled
 from tasks.options import step_key, task_options
 from tasks.record import record
+from tasks.remember import remember
 from tasks.restart import RestartInput, restart
 
 
@@ -73,6 +74,8 @@ def _recorded(state: LoopState, iteration: Iteration) -> LoopState:
         after = after.with_note(missing)
     write_down = record.with_options(**task_options(retry_policy(None, state.request).recover, state.request))
     write_down(step_key(state.request, state.session, iteration.number, "record"), after)
+    learn = remember.with_options(**task_options(retry_policy(None, state.request).recover, state.request))
+    learn(step_key(state.request, state.session, iteration.number, "remember"), after)
     return after
 
 

@@ -36,6 +36,12 @@ def finish(given: FinishInput) -> BuildResult:
         write_views(run, state, stop.reason, now)
         publish(run, facts)
     commits = sum(1 for one in state.iterations if one.agent and one.agent.checkpoint.changed)
-    run.events.emit("loop.completed", reason=stop.reason, iterations=state.number, commits=commits)
+    run.events.emit(
+        "loop.completed",
+        reason=stop.reason,
+        iterations=state.number,
+        commits=commits,
+        explanation=stop.explanation,
+    )
     tell(f"finish: {stop.reason}", stop.reason)
     return result

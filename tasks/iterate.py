@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from prefect import task
 
+from buildloop.agents.choice import AgentChoice
 from buildloop.agents.contract import AgentCall
 from buildloop.agents.registry import agent_for
 from buildloop.budget import budget_refusal
@@ -19,10 +20,11 @@ from buildloop.files import write_atomic
 from buildloop.ledger import UNPAID, call_of
 from buildloop.models import AgentOutcome, AgentReply, AgentRun, WorkspaceInfo
 from buildloop.prompt.sections import Prompt
-from buildloop.request import AgentChoice, BuildRequest
+from buildloop.request import AgentSession, BuildRequest
 from buildloop.rundir import RunDir
 from buildloop.stopwatch import worked_seconds
 from buildloop.workspace.checkpoint import Step, make_checkpoint
+from buildloop.workspace.link import git_folder
 from buildloop.workspace.worktree import reopen
 from tasks.options import DURABLE, attempt_number, attempts_left, next_delay, tell
 from tasks.surroundings import Surroundings, surroundings
@@ -42,6 +44,7 @@ class IterateInput:
     max_iterations: int
     last_passed: bool
     rung: int
+    resume: str | None = None
 
     @property
     def choice(self) -> AgentChoice:
@@ -113,6 +116,13 @@ def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
             session=given.session,
             iteration=given.number,
             model=chosen.model,
+            permissions=given.request.permissions,
+            max_turns=given.request.max_turns,
+            idle_timeout=given.request.agent_idle_timeout,
+            resume=given.resume,
+            keep_context=given.request.agent_session is AgentSession.CONTINUE,
+            writable=(Path(given.workspace.root), git_folder(given.workspace)),
+            extra_env=given.request.agent_env,
         )
     )
     reply = reply.model_copy(update={"agent": str(given.choice), "rung": given.rung})

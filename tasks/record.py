@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from prefect import get_run_logger, task
 
+from buildloop.events import read_events
 from buildloop.files import write_atomic
 from buildloop.github.record import load_record
 from buildloop.goal import write_state
@@ -31,7 +32,8 @@ def record(key: str, state: LoopState) -> int:
     save_stopwatch(run.path)
     mark_best(state.workspace, run.run_id, state.best_commit)
     write_views(run, state, "running", now)
-    _emit(run, state)
+    if not _was_told(run, state):
+        _emit(run, state)
     facts = facts_from(run, state)
     write_page(run, facts)
     publish(run, facts)
@@ -63,6 +65,13 @@ def write_views(run: RunDir, state: LoopState, status: str, now: datetime) -> No
         (run.path / "error-summary.json").unlink(missing_ok=True)
 
 
+def _was_told(run: RunDir, state: LoopState) -> bool:
+    """Killed after its last event but before its result was kept, this task runs again; what it told counts once."""
+    last = state.last
+    wanted = ("loop.iteration_complete", last.number) if last.agent else ("loop.baseline", None)
+    return any((event["type"], event.get("iteration")) == wanted for event in read_events(run.events.path))
+
+
 def _emit(run: RunDir, state: LoopState) -> None:
     last, (spent_in, spent_out) = state.last, state.fill
     _emit_effects(run, state)
@@ -91,7 +100,7 @@ def _emit(run: RunDir, state: LoopState) -> None:
             threshold=state.request.context_threshold,
             input_tokens=spent_in,
             output_tokens=spent_out,
-            window=state.request.context_window,
+            window=state.window,
         )
     total = spent(run.ledger.calls())
     run.events.emit(

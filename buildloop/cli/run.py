@@ -87,9 +87,9 @@ def _settings(flags: Mapping[str, Any]) -> dict[str, Any]:
     given["goal"] = flags["goal"] or None
     given["dry_run"] = flags["dry_run"] or None
     given["state_dir"] = str(flags["state_dir"]) if flags["state_dir"] else None
-    given["test"] = tuple(flags["test"]) if flags["test"] else None
-    given["junit"] = tuple(flags["junit"]) if flags["junit"] else None
-    return given
+    return {
+        name: (tuple(value) or None) if isinstance(value, list) else value for name, value in given.items()
+    }
 
 
 def _filled_in(settings: dict[str, Setting], repo: Path) -> dict[str, Setting]:

@@ -7,10 +7,14 @@ from collections.abc import Sequence
 
 from buildloop.agents.contract import DONE_LINE
 from buildloop.diagnosis.model import FailureMode
+from buildloop.memory.model import History
 from buildloop.models import GateReport, Iteration
 from buildloop.progress import introduced_by
+from buildloop.prompt.history import TITLE as HISTORY_TITLE
+from buildloop.prompt.history import history_text
 from buildloop.prompt.sections import Priority, Prompt, Section, assemble, fenced
 from buildloop.state import LoopState
+from buildloop.text import one_line, plain_text
 
 RECENTLY_CHANGED = re.compile(r" \(recently changed: [^)\n]*\)")
 FAILING_SHOWN = 20
@@ -35,7 +39,7 @@ RULES = f"""\
 5. When the goal is fully met, end your reply with the single line {DONE_LINE}; otherwise leave it out."""
 
 
-def compose_prompt(state: LoopState) -> Prompt:
+def compose_prompt(state: LoopState, history: History | None = None) -> Prompt:
     number = state.number + 1
     opening = (
         f"You are a coding agent working unattended, iteration {number} of at most {state.max_iterations} "
@@ -48,11 +52,13 @@ def compose_prompt(state: LoopState) -> Prompt:
         Section("Gate", _gate(state), Priority.ESSENTIAL),
         Section("Notice", "\n\n".join(state.notes), Priority.ESSENTIAL),
         Section("Change Course", state.redirect, Priority.ESSENTIAL),
+        Section("Undo These Changes", _to_undo(state.last), Priority.ESSENTIAL),
         Section("What Failed", _failure(state), Priority.ESSENTIAL),
         Section(
             "Previous Session (Summarized)", state.summary.text if state.summary else "", Priority.IMPORTANT
         ),
         Section("Progress So Far", _progress(state), Priority.HELPFUL, limit=4000),
+        Section(HISTORY_TITLE, history_text(history or History()), Priority.HELPFUL, limit=6000),
         Section("End of the Gate's Output", _tail(state.last.gate), Priority.BACKGROUND, limit=8000),
         Section("Rules", RULES, Priority.ESSENTIAL),
     )
@@ -102,6 +108,22 @@ def _origin(state: LoopState, number: int) -> str:
         return ""
     files = ", ".join(found.agent.checkpoint.files[:3]) or "nothing"
     return f" (broken since iteration {number}, which changed {files})"
+
+
+def _to_undo(last: Iteration) -> str:
+    """Exactly what was done to tests, configuration or the gate, each with its diff."""
+    blocking = [one for one in last.gate.tampering if one.blocks]
+    if not blocking:
+        return ""
+    parts = [
+        "The gate does not count as green as long as these changes to tests, their configuration or the gate itself "
+        "are there. Put each of them back as it was at the start, then fix the cause in the code:"
+    ]
+    for one in blocking:
+        parts.append(f"- {one_line(one.text, LINE_CHARS)}")
+        if one.diff:
+            parts.append(fenced(plain_text(one.diff)))
+    return "\n\n".join(parts)
 
 
 def _without_repetition(lines: Sequence[str]) -> list[str]:

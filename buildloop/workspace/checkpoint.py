@@ -10,6 +10,7 @@ from buildloop.models import Checkpoint, WorkspaceInfo
 from buildloop.workspace.bytecode import drop_bytecode
 from buildloop.workspace.droppings import excluding, note_droppings
 from buildloop.workspace.git import git_or_none, identity, run_git
+from buildloop.workspace.integrity.hidden import clear_index_bits
 from buildloop.workspace.link import reconnect
 
 SUBJECTS_SHOWN = 20
@@ -87,6 +88,7 @@ def diff_text(workspace: WorkspaceInfo, older: str, newer: str, limit: int = 20_
 
 
 def _write_tree(root: Path, exclude: Path) -> str:
+    clear_index_bits(root)
     _flatten(root, exclude)
     run_git(root, *excluding(root, exclude), "add", "-A")
     return run_git(root, "write-tree")

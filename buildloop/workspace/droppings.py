@@ -33,6 +33,7 @@ CACHES = (
     "node_modules/",
     ".nyc_output/",
     ".gradle/",
+    ".aider*",
 )
 MOST_REMEMBERED = 5000
 

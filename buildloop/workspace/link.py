@@ -32,10 +32,18 @@ def reconnect(workspace: WorkspaceInfo) -> bool:
     return True
 
 
+def git_folder(workspace: WorkspaceInfo) -> Path:
+    """Where commits, branches and the worktree's own index are written."""
+    return _common_dir(Path(workspace.repo))
+
+
+def _common_dir(repo: Path) -> Path:
+    return (repo / run_git(repo, "rev-parse", "--git-common-dir")).resolve()
+
+
 def _git_dir(repo: Path, root: Path) -> Path | None:
     """Where the repository keeps this worktree's HEAD and index."""
-    common = (repo / run_git(repo, "rev-parse", "--git-common-dir")).resolve()
-    for entry in (common / "worktrees").glob("*/gitdir"):
+    for entry in (_common_dir(repo) / "worktrees").glob("*/gitdir"):
         if Path(entry.read_text(encoding="utf-8", errors="surrogateescape").strip()) == root / ".git":
             return entry.parent
     return None

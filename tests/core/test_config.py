@@ -97,6 +97,11 @@ def test_a_value_that_cannot_work_names_its_place(field, value):
     assert f"--{field}" in problem(**{field: value})
 
 
+@pytest.mark.parametrize("agent", [",", " , "])
+def test_a_ladder_without_an_agent_is_refused(agent):
+    assert "name at least one agent" in problem(agent=agent)
+
+
 @pytest.mark.parametrize("blank", ["", " \n\t"])
 def test_a_run_needs_a_goal_or_an_issue(blank):
     assert "--issue N" in problem(goal=blank)
