@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from prefect import task
@@ -98,16 +100,26 @@ def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
     if reply.outcome is AgentOutcome.REFUSED:
         raise AgentRefused(f"the agent refused to work: {reply.error or 'no reason given'}")
     if reply.outcome is AgentOutcome.TRANSIENT:
+        until = f" (until {reply.reset_at:%Y-%m-%d %H:%M %Z})" if reply.reset_at else ""
         if attempts_left():
-            here.run.events.emit(
-                "loop.agent_waiting",
-                iteration=given.number,
-                attempt=attempt_number(),
-                seconds=next_delay(),
-                error=reply.error,
-            )
-        raise AgentUnavailable(f"the agent is unavailable for now: {reply.error or 'no reason given'}")
+            _wait(given, here, reply)
+        raise AgentUnavailable(f"the agent is unavailable for now{until}: {reply.error or 'no reason given'}")
     return reply
+
+
+def _wait(given: IterateInput, here: Surroundings, reply: AgentReply) -> None:
+    """Where the agent said when it is back, sit that out, as far as the time of this call goes; Prefect's own delay
+    comes on top."""
+    left = (reply.reset_at - datetime.now(UTC)).total_seconds() if reply.reset_at else 0.0
+    pause = max(0.0, min(left, given.request.agent_timeout - reply.seconds))
+    here.run.events.emit(
+        "loop.agent_waiting",
+        iteration=given.number,
+        attempt=attempt_number(),
+        seconds=round(pause + next_delay(), 1),
+        error=reply.error,
+    )
+    time.sleep(pause)
 
 
 def _announce(given: IterateInput, here: Surroundings) -> None:
