@@ -17,7 +17,9 @@ from buildloop.errors import (
     BudgetExceeded,
     BuildloopError,
     GateUnavailable,
+    InputError,
     RunCancelled,
+    RunLocked,
 )
 from buildloop.events import also_told
 from buildloop.github.record import heading
@@ -66,13 +68,17 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
     """
     forget_calling_git()
     request = request if request.run_id else request.named(_own_run_id())
-    with (
-        run_lock(request.run_dir),
-        stoppable(request.run_dir),
-        stopped_by_prefect(request.run_dir),
-        also_told(str(request.run_id), forward_to_prefect()),
-    ):
-        result = _work(request)
+    try:
+        with (
+            run_lock(request.run_dir),
+            stoppable(request.run_dir),
+            stopped_by_prefect(request.run_dir),
+            also_told(str(request.run_id), forward_to_prefect()),
+        ):
+            result = _work(request)
+    except InputError as error:
+        name = "RunLocked" if isinstance(error, RunLocked) else "InvalidRequest"
+        return Failed(name=name, message=str(error), data=error)
     return _final_state(result)
 
 

@@ -102,8 +102,8 @@ class CliAgent:
         return self.adapter.read(output), result
 
     def _prompt(self, call: AgentCall) -> Path:
-        """The prompt itself, or a note that points to it where the CLI cannot take so much at once."""
-        longest = self.adapter.cli.longest_stdin
+        """The prompt itself, or a note that points to it where it is too much for one message."""
+        longest = self.adapter.cli.longest_prompt
         if longest is None or call.prompt.stat().st_size <= longest:
             return call.prompt
         note = call.output_dir / "prompt-note.md"

@@ -41,6 +41,8 @@ class Gemini:
         write_json(home / "system.json", settings)
         argv = ["gemini", "--approval-mode", MODES[call.permissions], "--skip-trust", "-o", "stream-json"]
         argv += ["--resume", call.resume] if call.resume else ["--session-id", str(uuid.uuid4())]
+        # A long prompt is a file there, and it reads nothing outside of the folders it knows.
+        argv += ["--include-directories", str(call.output_dir)]
         argv += ["-m", call.model] if call.model else []
         variables = {
             "GEMINI_CLI_HOME": str(home),

@@ -11,9 +11,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-POSTINGS = 1000
+POSTINGS = 500
 CANDIDATES = 60
-COUNTED = 10_000
+COUNTED = 4000
 K1 = 1.2
 B = 0.75
 USUAL_LENGTH = 14.0

@@ -19,7 +19,7 @@ from buildloop.memory.location import Kind, Location, memory_location
 from buildloop.memory.model import Change, Fix, Record, SimilarFailure
 from buildloop.memory.ranking import COUNTED, POSTINGS, Weights, candidates
 from buildloop.memory.store import LOOKUP_SECONDS, Row, Store, open_store
-from buildloop.memory.words import message_of, query_words, scoped, search_words, test_of
+from buildloop.memory.words import message_of, query_words, scoped, search_words, test_of, words_among
 
 LEAST_RELEVANCE = 0.35
 FIX_BONUS = 1.25
@@ -126,8 +126,9 @@ def _pending(
 ) -> list[int]:
     """Add what is not in the index yet."""
     rows = [row for row in _rows(store, store.unindexed()) if repo is None or row[11] == repo]
+    asked = frozenset(words)
     for row in rows:
-        for word in set(search_words(row[4], row[5])) & set(words):
+        for word in words_among(asked, row[4], row[5]):
             postings[word].append(row[0])
     return [row[0] for row in rows]
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from buildloop.request import BuildRequest
 from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
 from tests.support.scripts import write_script
@@ -17,21 +16,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "orchestration" in str(item.path):
             item.add_marker(pytest.mark.server)
-
-
-@pytest.fixture
-def build(prefect_server: str) -> Callable[[BuildRequest], BuildResult]:
-    """Run the flow to its end; whatever it returns or raises comes out."""
-
-    def run(request: BuildRequest) -> BuildResult:
-        from flows.build_loop import build_loop
-
-        outcome = build_loop(request, return_state=True).result(raise_on_failure=False)
-        if isinstance(outcome, BaseException):
-            raise outcome
-        return outcome
-
-    return run
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from buildloop.choices import IntegrityLevel
 from buildloop.diagnosis.model import LogReading, TestCounts
 from buildloop.models import GateReport, Verdict
-from buildloop.request import IntegrityLevel
 from buildloop.workspace.integrity import Evidence, Ran, check_integrity
 from buildloop.workspace.worktree import prepare_worktree
 from tests.support.repos import commit_all, git, make_repo, write_files

@@ -11,7 +11,9 @@ from buildloop.gate.junit import outcomes
 from buildloop.workspace.integrity.model import Objection, Unit
 
 # These say how many tests ran when all is well, too. Go, for one, does not.
-ALWAYS_COUNT = frozenset("pytest unittest jest vitest mocha node tap cargo rspec bats junit minitest phpunit".split())
+ALWAYS_COUNT = frozenset(
+    "pytest unittest jest vitest mocha node tap cargo rspec bats junit minitest phpunit".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +35,28 @@ def ran(reading: LogReading, reports: Iterable[Path]) -> Ran:
 def not_run(before: Ran, now: Ran) -> list[Objection]:
     """Objections that need no look at the sources."""
     if before.reports and before.counts and not now.reports:
-        return [Objection("count", "", "the test runner left a report at the start and none now: it was ended early or replaced")]
+        return [
+            Objection(
+                "count",
+                "",
+                "the test runner left a report at the start and none now: it was ended early or replaced",
+            )
+        ]
     if before.counts and now.counts and now.counts.run < before.counts.run:
-        return [Objection("count", "", f"only {now.counts.run} tests ran, but {before.counts.run} ran at the start")]
+        return [
+            Objection(
+                "count", "", f"only {now.counts.run} tests ran, but {before.counts.run} ran at the start"
+            )
+        ]
     counted = before.counts is not None and before.counts.run > 0 and bool(set(before.tools) & ALWAYS_COUNT)
     if counted and now.counts is None and not set(before.tools) - ALWAYS_COUNT:
-        return [Objection("count", "", f"no test was counted, but {before.counts.run if before.counts else 0} ran at the start")]
+        return [
+            Objection(
+                "count",
+                "",
+                f"no test was counted, but {before.counts.run if before.counts else 0} ran at the start",
+            )
+        ]
     return []
 
 

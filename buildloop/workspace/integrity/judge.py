@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from buildloop.choices import IntegrityLevel
 from buildloop.diagnosis.model import Finding
 from buildloop.models import GateReport, Tampering, Verdict
-from buildloop.request import IntegrityLevel
 from buildloop.workspace.git import git_or_none
 from buildloop.workspace.integrity.check import Evidence, objections_to
 from buildloop.workspace.integrity.model import Objection
