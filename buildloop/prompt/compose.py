@@ -39,7 +39,9 @@ RULES = f"""\
 5. When the goal is fully met, end your reply with the single line {DONE_LINE}; otherwise leave it out."""
 
 
-def compose_prompt(state: LoopState, history: History | None = None) -> Prompt:
+def compose_prompt(
+    state: LoopState, history: History | None = None, hints: Sequence[str] = ()
+) -> Prompt:
     number = state.number + 1
     opening = (
         f"You are a coding agent working unattended, iteration {number} of at most {state.max_iterations} "
@@ -50,6 +52,7 @@ def compose_prompt(state: LoopState, history: History | None = None) -> Prompt:
         Section("Your Goal", state.request.goal, Priority.ESSENTIAL),
         Section("Background", _background(state.request.context), Priority.IMPORTANT, limit=16_000),
         Section("Gate", _gate(state), Priority.ESSENTIAL),
+        Section("Guidance From a Person", _guidance(hints), Priority.ESSENTIAL),
         Section("Notice", "\n\n".join(state.notes), Priority.ESSENTIAL),
         Section("Change Course", state.redirect, Priority.ESSENTIAL),
         Section("Kept Out of the Commit", _kept_out(state.last), Priority.ESSENTIAL),
@@ -64,6 +67,10 @@ def compose_prompt(state: LoopState, history: History | None = None) -> Prompt:
         Section("Rules", RULES, Priority.ESSENTIAL),
     )
     return assemble(sections, state.request.prompt_budget)
+
+
+def _guidance(hints: Sequence[str]) -> str:
+    return "Somebody who watches this run says:\n\n" + "\n\n".join(hints) if hints else ""
 
 
 def _background(context: str) -> str:
