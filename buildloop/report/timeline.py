@@ -77,7 +77,7 @@ def _failing(steps: Sequence[Iteration], columns: Columns, top: float) -> Panel:
     bars = []
     for index, one in enumerate(steps):
         number = one.gate.failing_count
-        height = max(3.0, (FAILING_HEIGHT - 14) * number / most) if number else 3.0
+        height = max(3.0, (FAILING_HEIGHT - 22) * number / most) if number else 3.0
         title = f"{when(one.number)}: {one.gate.in_words}, {kind_name(kind_of(one))}"
         x = columns.middle(index) - columns.bar / 2
         bars.append(Bar(x, base - height, columns.bar, height, kind_of(one), title))
