@@ -13,9 +13,11 @@ from buildloop.agents.contract import AgentCall
 from buildloop.agents.failures import failure_outcome
 from buildloop.agents.output import Event, at, count_at, json_lines, last_line, tail, text_at
 from buildloop.agents.reading import Output, Reading, ended_without_a_word, unique
+from buildloop.files import write_atomic
 from buildloop.models import AgentOutcome, Permissions
 
 SHOWN_DETAIL = 100
+NOTES = "project-notes.md"
 # What never needs a person: reading, planning, commands. Edits are allowed by the mode, in the workspace only.
 WITHOUT_ASKING = (
     "Bash,BashOutput,KillShell,Read,Glob,Grep,LS,Task,TaskCreate,TaskUpdate,TaskGet,TaskList,TodoWrite"
@@ -58,6 +60,7 @@ class Claude:
             *session,
             *PERMISSIONS[call.permissions],
         ]  # fmt: skip
+        argv += _project_notes(call, home)
         argv += ["--model", call.model] if call.model else []
         argv += ["--max-turns", str(call.max_turns)] if call.max_turns else []
         scratch = {"CLAUDE_CONFIG_DIR": str(home)}
@@ -102,6 +105,19 @@ class Claude:
             context_window=_window(last, model, output),
             denials=unique([_denied(denial) for denial in at(last, "permission_denials") or []]),
         )
+
+
+def _project_notes(call: AgentCall, home: Path) -> list[str]:
+    """The repository's settings stay out, and its CLAUDE.md would with them; that one is meant to be read."""
+    folders = dict.fromkeys(
+        [*(folder for folder in call.writable if call.workdir.is_relative_to(folder)), call.workdir]
+    )
+    places = [folder / name for folder in folders for name in ("CLAUDE.md", ".claude/CLAUDE.md")]
+    notes = [place.read_text(encoding="utf-8", errors="replace") for place in places if place.is_file()]
+    if not notes:
+        return []
+    write_atomic(home / NOTES, "\n\n".join(notes))
+    return ["--append-system-prompt-file", str(home / NOTES)]
 
 
 def _users_folder(call: AgentCall) -> Path:

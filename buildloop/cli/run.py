@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from buildloop.agents.catalogue import CATALOGUE
 from buildloop.agents.registry import agent_for, check_agent_name
 from buildloop.cli.execute import execute
 from buildloop.cli.output import console
@@ -83,7 +84,7 @@ def _filled_in(settings: dict[str, Setting], repo: Path) -> dict[str, Setting]:
         if kind == "command" and "agent_command" not in settings:
             raise InputError(
                 "no agent was chosen; give --agent-command 'PROGRAM …' (the prompt comes on its stdin), "
-                "or --agent-script FILE"
+                f"--agent-script FILE, or --agent with one of {', '.join(CATALOGUE)}"
             )
     check_agent_name(str(settings["agent"].value))
     if "agent_command" in settings:
