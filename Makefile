@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Compiled once, not at every start, also where the environment asks for the opposite: a start is half as long.
+export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-agents check unit bench chaos gauntlet lock clean help
+.PHONY: deploy undeploy demo test test-agents check unit bench chaos gauntlet lock clean help
 
 help:
 	@echo "make demo   watch a loop fail five ways and turn green (no API key, offline)"
@@ -15,6 +17,8 @@ help:
 	@echo "make bench  speed and memory of the diagnosis on a 200 MB log"
 	@echo "make chaos  kill a run 50 times, resume it, compare with an undisturbed one (10 minutes)"
 	@echo "make gauntlet  buildloop against plain retry on small real repositories (5 minutes)"
+	@echo "make deploy    Prefect server, work pool, deployments, automations and a worker on this machine"
+	@echo "make undeploy  stop what make deploy started; nothing is deleted"
 	@echo "make lock   resolve the dependencies anew into requirements.lock"
 	@echo "make clean  remove the virtual environment and caches"
 
@@ -50,6 +54,12 @@ chaos: $(READY)
 
 gauntlet: $(READY)
 	@$(BIN)/python benchmarks/gauntlet.py
+
+deploy: $(READY)
+	@$(BIN)/python -m deployments up
+
+undeploy: $(READY)
+	@$(BIN)/python -m deployments down
 
 lock: $(READY)
 	@$(BIN)/uv pip compile --universal --generate-hashes --no-header --quiet --python-version 3.11 \

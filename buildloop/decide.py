@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from buildloop.diagnosis.model import FailureMode
-from buildloop.models import AgentOutcome, Iteration
-from buildloop.recovery.strategies import REDIRECTS
+from buildloop.models import AgentOutcome, Iteration, LadderStep
 from buildloop.result import StopReason
 from buildloop.state import LoopState
 
@@ -64,28 +63,35 @@ def decide(state: LoopState) -> Decision:
     return _limit_reached(state) or _session_over(state) or Continue()
 
 
-def redirects_used(state: LoopState) -> int:
-    return sum(_redirected(one) for one in state.iterations)
-
-
-def _redirected(iteration: Iteration) -> bool:
-    return iteration.recovery is not None and iteration.recovery.strategy.action == "reduce_and_redirect"
-
-
 def _limit_reached(state: LoopState) -> Stop | None:
-    if _redirected(state.last) and redirects_used(state) > len(REDIRECTS):
+    answered = state.answered_at == state.number
+    tampered = any(one.blocks for one in state.last.gate.tampering)
+    if state.request.human and tampered and not answered:
+        return Stop(
+            StopReason.STUCK, "The tests or the gate were changed, so green would prove nothing; a person decides."
+        )
+    asked = state.last.recovery is not None and state.last.recovery.step is LadderStep.ASK_A_PERSON
+    if asked and not answered:
+        others = ", and another agent was tried" if state.rung else ""
         return Stop(
             StopReason.STUCK,
-            "The same failure stayed although the agent was redirected "
-            f"{len(REDIRECTS)} times; a person has to look at it.",
+            "The same failure stayed although the agent was told to take another approach and to decompose the "
+            f"problem{others}; a person has to look at it.",
         )
     if state.number >= state.max_iterations:
-        cut = "" if state.max_iterations == state.request.max_iterations else " (cut because it was stuck)"
         return Stop(
             StopReason.MAX_ITERATIONS,
-            f"All {state.max_iterations} iterations{cut} were used; the gate is {_gate(state)}.",
+            f"All {state.max_iterations} iterations{_changed_limit(state)} were used; the gate is {_gate(state)}.",
         )
     return None
+
+
+def _changed_limit(state: LoopState) -> str:
+    if state.extensions:
+        return (
+            f" ({state.request.max_iterations} and {state.extensions} × {state.request.extension_size} more)"
+        )
+    return "" if state.max_iterations >= state.request.max_iterations else " (cut because it was stuck)"
 
 
 def _session_over(state: LoopState) -> Decision | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from buildloop.memory.location import VARIABLE as MEMORY_VARIABLE
+
 # buildloop sets these for itself when it brings its own Prefect server; they are not the user's.
 EMBEDDED_FLAG = "_BUILDLOOP_EMBEDDED"
 # Lists of folders: what a recovery adds comes before what the user has, it does not replace it.
@@ -26,7 +28,10 @@ def child_environment(own: Mapping[str, str], workspace: Path, extra: Mapping[st
 
 
 def _is_ours(name: str, embedded: bool) -> bool:
-    return name == EMBEDDED_FLAG or name.startswith("PREFECT__") or (embedded and name.startswith("PREFECT_"))
+    """The address of a team's memory is ours too: it may hold a password, and no agent or test needs it."""
+    if name in (EMBEDDED_FLAG, MEMORY_VARIABLE) or name.startswith("PREFECT__"):
+        return True
+    return embedded and name.startswith("PREFECT_")
 
 
 def _python_paths(workspace: Path) -> list[str]:

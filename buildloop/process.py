@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psutil
 
+from buildloop.cancel import check_stop
 from buildloop.capture import Capture
 from buildloop.redact import Redactor
 
@@ -20,6 +21,7 @@ GUARD = Path(__file__).with_name("guard.py")
 MARK = "_BUILDLOOP_MARK"
 GRACE_SECONDS = 3.0
 POLL_SECONDS = 0.02
+STOP_POLL_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ def run_process(
     """Run `argv` to its end or its limit. Without `stderr` both streams go to `stdout`.
 
     `mark` goes into the environment of everything that is started, so that `sweep` finds what even the
-    guard could not hold on to.
+    guard could not hold on to. Raises RunCancelled when the run is asked to stop meanwhile.
     """
     started = time.monotonic()
     with (
@@ -98,11 +100,15 @@ def _wait(
     timeout: float,
     idle_timeout: float | None,
 ) -> tuple[bool, bool]:
+    next_look = started
     while True:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(POLL_SECONDS)
             return False, False
         now = time.monotonic()
+        if now >= next_look:
+            check_stop()
+            next_look = now + STOP_POLL_SECONDS
         if now - started >= timeout:
             return True, False
         quiet_since = max(started, *(capture.last_output for capture in captures))

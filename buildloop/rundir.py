@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from buildloop.errors import InputError
 from buildloop.events import EventLog
 from buildloop.files import write_atomic
+from buildloop.ledger import LEDGER_FILE, Ledger
 from buildloop.models import AgentReply, Iteration, WorkspaceInfo
 from buildloop.request import BuildRequest
 from buildloop.result import BuildResult
@@ -33,6 +34,10 @@ class RunDir:
     @property
     def events(self) -> EventLog:
         return EventLog(self.path / "events.jsonl", self.run_id)
+
+    @property
+    def ledger(self) -> Ledger:
+        return Ledger(self.path / LEDGER_FILE)
 
     @property
     def exclude_file(self) -> Path:

@@ -9,18 +9,23 @@ from buildloop.context.session import window_in_force
 from buildloop.context.window import check_context_exhaustion, get_context_usage_pct, session_fill
 from buildloop.diagnosis.fingerprint import fingerprint_reading
 from buildloop.diagnosis.model import Attempt, FailureMode
+from buildloop.ledger import add_up
 from buildloop.models import AgentReply, ContextSummary, GateReport, Iteration, Usage, Verdict, WorkspaceInfo
-from buildloop.request import RESTART_CAP, BuildRequest
+from buildloop.progress import badness
+from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 
 RESTART_BOOST = 2
 ITERATIONS_WHEN_STUCK = 10
 HISTORY_FOR_DIAGNOSIS = 12
 PROBE_SECONDS = 60.0
+# The failing set shrinks as long as one of the last few iterations is the best so far.
+PROGRESS_WITHIN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class LoopState:
-    """`iterations[0]` is the baseline. `notes` are told to the agent once, in the next prompt."""
+    """`iterations[0]` is the baseline. `notes` are told to the agent once, in the next prompt. `answers` counts what
+    a person was asked; `answered_at` is the iteration after which they answered last."""
 
     request: BuildRequest
     workspace: WorkspaceInfo
@@ -28,8 +33,11 @@ class LoopState:
     session: int = 1
     max_iterations: int = 0
     max_restarts: int = 0
+    extensions: int = 0
     summary: ContextSummary | None = None
     notes: tuple[str, ...] = ()
+    answers: int = 0
+    answered_at: int | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -50,6 +58,11 @@ class LoopState:
     def number(self) -> int:
         """The last finished iteration; 0 after the baseline."""
         return self.iterations[-1].number if self.iterations else 0
+
+    @property
+    def heard(self) -> set[str]:
+        """The hints that an agent was shown already."""
+        return {hint for one in self.iterations if one.agent for hint in one.agent.heard}
 
     @property
     def restarts(self) -> int:
@@ -92,11 +105,23 @@ class LoopState:
     @property
     def best(self) -> Iteration:
         """The earliest iteration with the fewest failures: what came after it did not help."""
-        return min(self.iterations, key=lambda one: (*_badness(one.gate), one.number))
+        return min(self.iterations, key=lambda one: (*badness(one.gate), one.number))
 
     @property
     def best_commit(self) -> str:
         return self.best.head or self.workspace.start_commit
+
+    @property
+    def shrinking(self) -> bool:
+        """Whether the set of failures got smaller within the last iterations."""
+        return self.best.number > 0 and self.number - self.best.number < PROGRESS_WITHIN
+
+    @property
+    def rung(self) -> int:
+        """The place on the ladder of agents that is called next. It only goes up in one run."""
+        called = (one.agent.reply.rung for one in self.iterations if one.agent)
+        chosen = (remedy.recovery.rung or 0 for one in self.iterations for remedy in one.remedies)
+        return min(max((0, *called, *chosen)), len(self.request.agents) - 1)
 
     @property
     def flaky_seen(self) -> bool:
@@ -118,17 +143,28 @@ class LoopState:
 
     def with_iteration(self, iteration: Iteration) -> LoopState:
         """Add a finished iteration and let its recovery take effect."""
-        after = replace(self, iterations=(*self.iterations, iteration), notes=())
+        after = replace(self, iterations=(*self.iterations, iteration), notes=())._extended()
         if iteration.recovery is None:
             return after
         changes: dict[str, object] = {"environment": self.environment_after(iteration)}
         if iteration.recovery.note and iteration.recovery.strategy.action != "reduce_and_redirect":
             changes["notes"] = (iteration.recovery.note,)
         if iteration.recovery.strategy.mode == FailureMode.INFINITE_LOOP:
-            changes["max_iterations"] = min(self.max_iterations, iteration.number + ITERATIONS_WHEN_STUCK)
+            changes["max_iterations"] = min(after.max_iterations, iteration.number + ITERATIONS_WHEN_STUCK)
         if iteration.recovery.strategy.mode == FailureMode.CONTEXT_EXHAUSTION and self.request.max_restarts:
             changes["max_restarts"] = min(RESTART_CAP, self.request.max_restarts + RESTART_BOOST)
         return replace(after, **changes)  # type: ignore[arg-type]
+
+    def _extended(self) -> LoopState:
+        """A few iterations more at the limit while that pays. A run that was redirected once is not extended: its
+        limit was cut for a reason."""
+        redirected = any(one.recovery and one.recovery.back_to for one in self.iterations)
+        due = self.number == self.max_iterations and self.extensions < EXTENSIONS_CAP
+        if not due or redirected or not self.shrinking or self.last.gate.passed:
+            return self
+        more = self.max_iterations + self.request.extension_size
+        extended = self.extensions + bool(self.request.extension_size)
+        return replace(self, max_iterations=more, extensions=extended)
 
     def was_tried(self, action: str, fingerprint: str) -> bool:
         remedies = (remedy for one in self.iterations for remedy in one.remedies)
@@ -160,13 +196,22 @@ class LoopState:
 
 def attempts_since_redirect(state: LoopState) -> list[Attempt]:
     """The history a diagnosis looks at: what the agent did. A redirect gets a fair chance: what was before it
-    is settled."""
+    is settled, but for the failure it was given for. If that stays, it need not be established anew."""
     attempts: list[Attempt] = []
     for one in state.iterations[1:][-HISTORY_FOR_DIAGNOSIS:]:
         attempts += attempts_of(one)
         if one.recovery and one.recovery.strategy.mode == FailureMode.INFINITE_LOOP:
-            attempts = []
+            attempts = attempts[-1:]
     return attempts
+
+
+def returns_to_red_tree(state: LoopState, iteration: Iteration) -> bool:
+    """Whether the agent, told what must not be repeated, has made a tree again that was red before it was told."""
+    told = [one.number for one in state.iterations if one.recovery and one.recovery.back_to]
+    if not told or iteration.agent is None or not iteration.agent.checkpoint.changed:
+        return False
+    red = {one.gate.tree for one in state.iterations[1:] if not one.gate.passed and one.number <= told[-1]}
+    return iteration.gate.tree in red
 
 
 def attempts_of(iteration: Iteration) -> list[Attempt]:
@@ -194,13 +239,6 @@ def flaky_tests(iteration: Iteration) -> set[str]:
     return set[str]().union(*failing) - failing[0].intersection(*failing)
 
 
-def _badness(report: GateReport) -> tuple[bool, bool, int]:
-    """A gate that gave no answer, or in which nothing passed, names few failures but is not better for it."""
-    unanswered = report.verdict not in (Verdict.PASSED, Verdict.FAILED)
-    counts = report.reading.counts
-    return unanswered, not report.passed and (counts is None or counts.passed == 0), report.failing_count
-
-
 def _attempt(iteration: Iteration, report: GateReport, *, first: bool) -> Attempt:
     agent = iteration.agent
     usage = agent.reply.usage if agent and agent.reply.keeps_context else Usage()
@@ -215,15 +253,3 @@ def _attempt(iteration: Iteration, report: GateReport, *, first: bool) -> Attemp
         context_tokens=usage.context_tokens,
         agent_status=agent.reply.outcome if agent else None,
     )
-
-
-def add_up(usages: list[Usage]) -> Usage:
-    """The sum of what was reported; a figure nobody reported stays unknown."""
-
-    def total(name: str) -> float | None:
-        values = [getattr(usage, name) for usage in usages if getattr(usage, name) is not None]
-        return sum(values) if values else None
-
-    summed = {name: total(name) for name in Usage.model_fields if name != "context_tokens"}
-    last = usages[-1].context_tokens if usages else None
-    return Usage.model_validate({**summed, "context_tokens": last})

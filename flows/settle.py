@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from buildloop.decide import proof_of, redirects_used
+from buildloop.decide import proof_of
 from buildloop.diagnosis.fingerprint import fingerprint_reading
 from buildloop.diagnosis.model import Attempt, FailureMode
 from buildloop.diagnosis.stuck import detect_infinite_loop
-from buildloop.models import GateReport, Iteration, Remedy, Strategy, Usage
+from buildloop.models import GateReport, Iteration, LadderStep, Remedy, Strategy, Usage
 from buildloop.recovery.ecosystems import declares_anew
+from buildloop.recovery.ladder import step_when_stuck, upgrade_is_due
 from buildloop.recovery.policy import retry_policy
 from buildloop.recovery.redirect import redirect_note
 from buildloop.recovery.rerun.merge import merge_rerun
 from buildloop.recovery.rerun.narrow import covers, narrowed_gate
 from buildloop.recovery.strategies import strategy_for
-from buildloop.state import LoopState, attempts_of, attempts_since_redirect, flaky_tests
+from buildloop.state import LoopState, attempts_of, attempts_since_redirect, flaky_tests, returns_to_red_tree
 from tasks.classify import ClassifyInput, classify
 from tasks.gate import GateInput, gate
 from tasks.options import step_key, task_options
@@ -90,10 +91,15 @@ def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
             baseline=state.baseline.gate.reading if state.iterations else None,
         ),
     )
-    strategy = strategy_for(found.diagnosis.mode, repeats=detect_infinite_loop(history) is not None)
+    strategy = strategy_for(
+        found.diagnosis.mode,
+        repeats=detect_infinite_loop(history) is not None,
+        returned=returns_to_red_tree(state, iteration),
+    )
     failure = fingerprint_reading(iteration.gate.reading)
     act = recover.with_options(**task_options(retry_policy(strategy, request).recover, request))
     seen = replace(state, iterations=(*state.iterations, iteration))
+    step = _ladder_step(seen, strategy, failure)
     recovery = act(
         step_key(request, state.session, number, f"recover-{turn}", iteration.gate.tree),
         RecoverInput(
@@ -108,7 +114,9 @@ def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
             flaky=tuple(sorted(flaky_tests(iteration))),
             tree=iteration.gate.tree,
             evidence=found.diagnosis.evidence,
-            redirect=redirect_note(seen, redirects_used(state)),
+            step=step,
+            rung=seen.rung + 1 if step is LadderStep.NEXT_AGENT else None,
+            redirect=redirect_note(seen, step) if step else "",
             head=seen.head,
             best_commit=seen.best_commit,
         ),
@@ -116,6 +124,13 @@ def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
     return Remedy(
         fingerprint=failure, diagnosis=found.diagnosis, recovery=recovery, error_lines=found.error_lines
     )
+
+
+def _ladder_step(state: LoopState, strategy: Strategy, failure: str) -> LadderStep | None:
+    if strategy.action == "reduce_and_redirect":
+        return step_when_stuck(state, failure)
+    upgrade = strategy.action == "standard_retry" and upgrade_is_due(state, failure)
+    return LadderStep.NEXT_AGENT if upgrade else None
 
 
 def _history(state: LoopState, iteration: Iteration) -> tuple[Attempt, ...]:
@@ -157,7 +172,7 @@ def run_gate(
             tree=tree,
             commands=commands or state.request.test,
             environment=environment if environment is not None else state.environment,
-            baseline=state.baseline.gate.reading.counts if state.iterations and whole else None,
+            baseline=state.baseline.gate.reading if state.iterations and whole else None,
             must_run=must_run,
         ),
     )

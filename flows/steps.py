@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from buildloop.context.session import session_to_continue
 from buildloop.context.summary import SummaryFacts
 from buildloop.decide import proof_of
 from buildloop.diagnosis.fingerprint import fingerprint
 from buildloop.models import Iteration
-from buildloop.prompt.compose import compose_prompt, describe
+from buildloop.prompt.compose import describe
 from buildloop.recovery.policy import retry_policy
 from buildloop.state import LoopState
+from flows.agent_call import call_agent
 from flows.settle import run_gate, settled
-from tasks.iterate import IterateInput, iterate
 from tasks.options import step_key, task_options
 from tasks.record import record
+from tasks.remember import remember
 from tasks.restart import RestartInput, restart
 
 
@@ -28,26 +28,8 @@ def first_gate(state: LoopState) -> LoopState:
 
 def next_iteration(state: LoopState) -> LoopState:
     """Prompt, agent, checkpoint, gate; and whatever the diagnosis of a red gate asks for."""
-    strategy = state.last.recovery.strategy if state.last.recovery else None
     number = state.number + 1
-    run_agent = iterate.with_options(
-        **task_options(retry_policy(strategy, state.request).iterate, state.request)
-    )
-    agent = run_agent(
-        step_key(state.request, state.session, number, "iterate"),
-        IterateInput(
-            request=state.request,
-            workspace=state.workspace,
-            session=state.session,
-            number=number,
-            base=state.head,
-            prompt=compose_prompt(state),
-            environment=state.environment,
-            max_iterations=state.max_iterations,
-            last_passed=state.last.gate.passed,
-            resume=session_to_continue(state.request, state.request.agent, state.last, state.session),
-        ),
-    )
+    agent = call_agent(state, number)
     report = run_gate(state, "gate", agent.checkpoint.commit, agent.checkpoint.tree, number=number)
     iteration = Iteration(session=state.session, number=number, reports=(report,), agent=agent)
     return _recorded(state, settled(state, iteration))
@@ -92,6 +74,8 @@ def _recorded(state: LoopState, iteration: Iteration) -> LoopState:
         after = after.with_note(missing)
     write_down = record.with_options(**task_options(retry_policy(None, state.request).recover, state.request))
     write_down(step_key(state.request, state.session, iteration.number, "record"), after)
+    learn = remember.with_options(**task_options(retry_policy(None, state.request).recover, state.request))
+    learn(step_key(state.request, state.session, iteration.number, "remember"), after)
     return after
 
 

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NoReturn
 
 from prefect import task
 
+from buildloop.agents.choice import AgentChoice
 from buildloop.agents.contract import AgentCall
 from buildloop.agents.registry import agent_for
-from buildloop.errors import AgentRefused, AgentUnavailable
+from buildloop.budget import budget_refusal
+from buildloop.errors import AgentLimited, AgentRefused, AgentUnavailable, BudgetExceeded
 from buildloop.files import write_atomic
-from buildloop.models import AgentOutcome, AgentReply, AgentRun, WorkspaceInfo
+from buildloop.ledger import UNPAID, call_of
+from buildloop.models import AgentOutcome, AgentReply, AgentRun, Checkpoint, WorkspaceInfo
 from buildloop.prompt.sections import Prompt
 from buildloop.request import AgentSession, BuildRequest
-from buildloop.workspace.checkpoint import Step, make_checkpoint
+from buildloop.rundir import RunDir
+from buildloop.stopwatch import worked_seconds
+from buildloop.workspace.checkpoint import Rules, Step, make_checkpoint
 from buildloop.workspace.link import git_folder
 from buildloop.workspace.worktree import reopen
 from tasks.options import DURABLE, attempt_number, attempts_left, next_delay, tell
@@ -37,7 +44,13 @@ class IterateInput:
     environment: Mapping[str, str]
     max_iterations: int
     last_passed: bool
+    rung: int
     resume: str | None = None
+    heard: tuple[str, ...] = ()
+
+    @property
+    def choice(self) -> AgentChoice:
+        return self.request.agents[self.rung]
 
     @property
     def label(self) -> str:
@@ -52,15 +65,20 @@ def iterate(key: str, given: IterateInput) -> AgentRun:
     reply = here.run.reply(folder)
     if reply is None:
         reopen(given.workspace, given.base)
+        _keep_budget(given)
         reply = _call(given, here, folder)
         write_atomic(folder / "reply.json", reply.model_dump_json(indent=2) + "\n")
+    if not here.run.ledger.has_answer(given.session, given.number):
+        here.run.ledger.add(call_of(given.session, given.number, reply, datetime.now(UTC)))
     checkpoint = make_checkpoint(
         given.workspace,
         Step(str(given.request.run_id), given.session, given.number),
         given.base,
         here.run.exclude_file,
         f"buildloop: iteration {given.number}",
+        Rules(given.request.protect, os.environ, here.redact),
     )
+    _announce_kept_out(given, here, checkpoint)
     if reply.outcome is AgentOutcome.OK and not checkpoint.changed:
         reply = reply.model_copy(update={"outcome": AgentOutcome.NO_CHANGE})
     changed = f"{len(checkpoint.files)} files" if checkpoint.changed else "nothing changed"
@@ -69,25 +87,46 @@ def iterate(key: str, given: IterateInput) -> AgentRun:
         "agent",
         reply.outcome,
     )
-    return AgentRun(reply=reply, checkpoint=checkpoint)
+    return AgentRun(reply=reply, checkpoint=checkpoint, heard=given.heard)
+
+
+def _announce_kept_out(given: IterateInput, here: Surroundings, point: Checkpoint) -> None:
+    for secret in point.refused:
+        here.run.events.emit("loop.secret_refused", iteration=given.number, **secret.model_dump())
+    if point.restored:
+        here.run.events.emit("loop.protected_restored", iteration=given.number, files=list(point.restored))
+
+
+def _keep_budget(given: IterateInput) -> None:
+    calls = RunDir(given.request.run_dir).ledger.calls()
+    if refusal := budget_refusal(given.request, calls, worked_seconds(given.request.run_dir)):
+        raise BudgetExceeded(refusal)
+
+
+def _time_limit(request: BuildRequest) -> float:
+    if request.budget_minutes is None:
+        return request.agent_timeout
+    left = request.budget_minutes * 60 - worked_seconds(request.run_dir)
+    return max(1.0, min(request.agent_timeout, left))
 
 
 def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
     write_atomic(folder / "prompt.md", here.redact(given.prompt.text))
     _announce(given, here)
-    reply = agent_for(given.request).run(
+    chosen = given.request.using(given.choice)
+    reply = agent_for(chosen).run(
         AgentCall(
             prompt=folder / "prompt.md",
             workdir=here.workdir,
             output_dir=folder,
             run_dir=here.run.path,
             environment=here.environment,
-            timeout=given.request.agent_timeout,
+            timeout=_time_limit(given.request),
             mark=here.mark,
             redact=here.redact,
             session=given.session,
             iteration=given.number,
-            model=given.request.model,
+            model=chosen.model,
             permissions=given.request.permissions,
             max_turns=given.request.max_turns,
             idle_timeout=given.request.agent_idle_timeout,
@@ -97,29 +136,29 @@ def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
             extra_env=given.request.agent_env,
         )
     )
-    if reply.outcome is AgentOutcome.REFUSED:
-        raise AgentRefused(f"the agent refused to work: {reply.error or 'no reason given'}")
-    if reply.outcome is AgentOutcome.TRANSIENT:
-        until = f" (until {reply.reset_at:%Y-%m-%d %H:%M %Z})" if reply.reset_at else ""
-        if attempts_left():
-            _wait(given, here, reply)
-        raise AgentUnavailable(f"the agent is unavailable for now{until}: {reply.error or 'no reason given'}")
+    reply = reply.model_copy(update={"agent": str(given.choice), "rung": given.rung})
+    if reply.outcome in UNPAID:
+        _unanswered(given, here, reply)
     return reply
 
 
-def _wait(given: IterateInput, here: Surroundings, reply: AgentReply) -> None:
-    """Where the agent said when it is back, sit that out, as far as the time of this call goes; Prefect's own delay
-    comes on top."""
-    left = (reply.reset_at - datetime.now(UTC)).total_seconds() if reply.reset_at else 0.0
-    pause = max(0.0, min(left, given.request.agent_timeout - reply.seconds))
-    here.run.events.emit(
-        "loop.agent_waiting",
-        iteration=given.number,
-        attempt=attempt_number(),
-        seconds=round(pause + next_delay(), 1),
-        error=reply.error,
-    )
-    time.sleep(pause)
+def _unanswered(given: IterateInput, here: Surroundings, reply: AgentReply) -> NoReturn:
+    """A call without an answer is in the ledger, but it is no iteration."""
+    here.run.ledger.add(call_of(given.session, given.number, reply, datetime.now(UTC)))
+    if reply.outcome is AgentOutcome.REFUSED:
+        raise AgentRefused(f"the agent refused to work: {reply.error or 'no reason given'}")
+    sentence = f"the agent is unavailable for now: {reply.error or 'no reason given'}"
+    if reply.reset_at is not None and reply.reset_at.timestamp() > time.time() + next_delay():
+        raise AgentLimited(sentence, reply.reset_at.timestamp())
+    if attempts_left():
+        here.run.events.emit(
+            "loop.agent_waiting",
+            iteration=given.number,
+            attempt=attempt_number(),
+            seconds=next_delay(),
+            error=reply.error,
+        )
+    raise AgentUnavailable(sentence)
 
 
 def _announce(given: IterateInput, here: Surroundings) -> None:
@@ -129,7 +168,7 @@ def _announce(given: IterateInput, here: Surroundings) -> None:
         iteration=given.number,
         max=given.max_iterations,
         session=given.session,
-        agent=given.request.agent,
+        agent=str(given.choice),
         test_passed=given.last_passed,
     )
     here.run.events.emit(

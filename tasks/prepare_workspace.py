@@ -9,6 +9,7 @@ from buildloop.models import WorkspaceInfo
 from buildloop.process import sweep
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
+from buildloop.stopwatch import start_stopwatch
 from buildloop.workspace.worktree import prepare_worktree
 from tasks.options import DURABLE, tell
 
@@ -35,6 +36,7 @@ def prepare_workspace(key: str, request: BuildRequest) -> WorkspaceInfo:
 @task(name="take_over", task_run_name="take over")
 def take_over(request: BuildRequest) -> list[int]:
     """End whatever an earlier, killed process of this run left behind. Runs first, every time."""
+    start_stopwatch(request.run_dir)
     left = sweep(str(request.run_id))
     RunDir(request.run_dir).events.emit(
         "loop.flow_run", id=flow_run.id, url=flow_run.ui_url, left_behind=left

@@ -6,11 +6,20 @@ from datetime import UTC, datetime
 
 from prefect import get_run_logger, task
 
+from buildloop.events import read_events
 from buildloop.files import write_atomic
+from buildloop.github.record import load_record
 from buildloop.goal import write_state
+from buildloop.ledger import spent
+from buildloop.progress import Effect, recovery_effects
+from buildloop.report.facts import RunFacts, degraded_in, started_at
 from buildloop.report.views import log_line, progress_text, state_file, timestamp
+from buildloop.report.write import write_page
+from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
+from buildloop.stopwatch import save_stopwatch
+from buildloop.workspace.best import mark_best
 from tasks.artifacts import publish
 from tasks.options import DURABLE, tell
 
@@ -20,12 +29,31 @@ def record(key: str, state: LoopState) -> int:
     """The number of the iteration that was written down."""
     run, now = RunDir(state.request.run_dir), datetime.now(UTC)
     run.save_iteration(state.last)
+    save_stopwatch(run.path)
+    mark_best(state.workspace, run.run_id, state.best_commit)
     write_views(run, state, "running", now)
-    _emit(run, state)
-    publish(run, state.request, list(state.iterations), state.workspace.branch, None)
+    if not _was_told(run, state):
+        _emit(run, state)
+    facts = facts_from(run, state)
+    write_page(run, facts)
+    publish(run, facts)
     get_run_logger().info(log_line(state.last))
     tell(f"record s{state.session} i{state.number}", "record")
     return state.number
+
+
+def facts_from(run: RunDir, state: LoopState, result: BuildResult | None = None) -> RunFacts:
+    return RunFacts(
+        request=state.request,
+        workspace=state.workspace,
+        iterations=state.iterations,
+        result=result,
+        started=started_at(run),
+        running=result is None,
+        calls=tuple(run.ledger.calls()),
+        degraded=degraded_in(run),
+        pull_request=load_record(run.path).pull_url,
+    )
 
 
 def write_views(run: RunDir, state: LoopState, status: str, now: datetime) -> None:
@@ -37,8 +65,16 @@ def write_views(run: RunDir, state: LoopState, status: str, now: datetime) -> No
         (run.path / "error-summary.json").unlink(missing_ok=True)
 
 
+def _was_told(run: RunDir, state: LoopState) -> bool:
+    """Killed after its last event but before its result was kept, this task runs again; what it told counts once."""
+    last = state.last
+    wanted = ("loop.iteration_complete", last.number) if last.agent else ("loop.baseline", None)
+    return any((event["type"], event.get("iteration")) == wanted for event in read_events(run.events.path))
+
+
 def _emit(run: RunDir, state: LoopState) -> None:
     last, (spent_in, spent_out) = state.last, state.fill
+    _emit_effects(run, state)
     counts = last.gate.reading.counts
     if last.agent is None:
         run.events.emit(
@@ -66,12 +102,13 @@ def _emit(run: RunDir, state: LoopState) -> None:
             output_tokens=spent_out,
             window=state.window,
         )
+    total = spent(run.ledger.calls())
     run.events.emit(
         "loop.iteration_complete",
         iteration=last.number,
         max=state.max_iterations,
         session=last.session,
-        agent=state.request.agent,
+        agent=last.agent.reply.agent or state.request.agent,
         test_passed=last.gate.passed,
         commits=int(last.agent.checkpoint.changed),
         status=last.gate.in_words,
@@ -82,6 +119,31 @@ def _emit(run: RunDir, state: LoopState) -> None:
         context_pct=state.context_pct,
         files=len(last.agent.checkpoint.files),
         outcome=last.agent.reply.outcome,
-        cost_usd=state.total_usage.cost_usd,
-        tokens=state.total_usage.fresh_tokens + (state.total_usage.cache_read_tokens or 0),
+        cost_usd=total.cost_usd,
+        tokens=total.all_tokens,
     )
+    if state.extensions and state.max_iterations - state.request.extension_size == last.number:
+        run.events.emit(
+            "loop.extended",
+            iteration=last.number,
+            max=state.max_iterations,
+            extension=state.extensions,
+        )
+
+
+def _emit_effects(run: RunDir, state: LoopState) -> None:
+    """What the recoveries before this gate have brought: those of the last iteration and this one's own."""
+    recent = state.iterations[-2:]
+    for found in recovery_effects(recent):
+        own = found.iteration == state.number
+        late = not own and found.remedy is recent[0].remedies[-1]
+        if found.effect is not Effect.UNKNOWN and (own or late):
+            run.events.emit(
+                "loop.recovery_outcome",
+                iteration=found.iteration,
+                mode=found.remedy.recovery.strategy.mode,
+                action=found.remedy.recovery.strategy.action,
+                effect=found.effect,
+                step=found.remedy.recovery.step,
+                fingerprint=found.remedy.fingerprint,
+            )

@@ -10,7 +10,7 @@ from pathlib import Path
 from prefect import task
 
 from buildloop.errors import InstallUnavailable
-from buildloop.models import Recovery, Strategy, WorkspaceInfo
+from buildloop.models import LadderStep, Recovery, Strategy, WorkspaceInfo
 from buildloop.recovery.install import install_dependencies
 from buildloop.recovery.quarantine import Evidence, add
 from buildloop.request import BuildRequest
@@ -23,8 +23,8 @@ from tasks.surroundings import surroundings
 
 @dataclass(frozen=True, slots=True)
 class RecoverInput:
-    """`redirect` and `best_commit` are for the strategy that goes back and forbids; `tried_before` says that this
-    very action did not cure this very failure earlier in the run."""
+    """`redirect` and `best_commit` are for the strategy that goes back and forbids; `step` and `rung` say where on the
+    ladder that is; `tried_before`, that this very action did not cure this very failure earlier in the run."""
 
     request: BuildRequest
     workspace: WorkspaceInfo
@@ -40,6 +40,8 @@ class RecoverInput:
     redirect: str
     head: str
     best_commit: str
+    step: LadderStep | None = None
+    rung: int | None = None
 
     @property
     def label(self) -> str:
@@ -55,6 +57,7 @@ def recover(key: str, given: RecoverInput) -> Recovery:
         restart=given.restarts,
         action=given.strategy.action,
         outcome=recovery.outcome,
+        step=recovery.step,
     )
     tell(f"{given.label}: {given.strategy.action}", "recovery", given.strategy.action)
     return recovery
@@ -71,7 +74,15 @@ def _act(given: RecoverInput) -> Recovery:
         case "restart_compressed":
             return Recovery(strategy=given.strategy, outcome="a new session follows")
         case _:
-            return Recovery(strategy=given.strategy, outcome="the agent gets the findings")
+            return _retry(given)
+
+
+def _retry(given: RecoverInput) -> Recovery:
+    if given.rung is None:
+        return Recovery(strategy=given.strategy, outcome="the agent gets the findings")
+    stronger = given.request.agents[given.rung]
+    outcome = f"the findings go to {stronger}, because the same failure stayed"
+    return Recovery(strategy=given.strategy, outcome=outcome, step=given.step, rung=given.rung)
 
 
 def _quarantine(given: RecoverInput) -> Recovery:
@@ -90,11 +101,15 @@ def _redirect(given: RecoverInput) -> Recovery:
     step = Step(str(given.request.run_id), given.session, given.number)
     commit = go_back(given.workspace, step, given.head, given.best_commit)
     put_back(given.workspace, commit)
+    taken = str(given.step).replace("_", " ")
+    who = f" ({given.request.agents[given.rung]})" if given.rung is not None else ""
     return Recovery(
         strategy=given.strategy,
-        outcome=f"back to the tree of commit {given.best_commit[:10]}, approach forbidden",
+        outcome=f"back to the tree of commit {given.best_commit[:10]}, approach forbidden; {taken}{who}",
         note=given.redirect,
         back_to=commit,
+        step=given.step,
+        rung=given.rung,
     )
 
 

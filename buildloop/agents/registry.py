@@ -69,6 +69,12 @@ def check_agent_name(name: str) -> None:
     raise InputError(f"there is no agent {name!r}; {hint}known agents: {', '.join(sorted(AGENTS))}")
 
 
+def check_agents(request: BuildRequest) -> None:
+    """Every agent of the ladder must be usable before the run starts, not when it is needed at night."""
+    for choice in request.agents:
+        agent_for(request.using(choice))
+
+
 def agent_for(request: BuildRequest) -> Agent:
     """The adapter a request names, checked to be usable. The one place that maps names to programs."""
     check_agent_name(request.agent)

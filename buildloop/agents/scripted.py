@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ class When(Frozen):
 
     call: int | tuple[int, ...] | None = None
     session: int | None = None
+    model: str | None = None
     prompt: str | None = None
     not_prompt: str | None = None
     file: FileState | None = None
@@ -66,6 +68,7 @@ class Rule(Frozen):
     done: bool = False
     outcome: AgentOutcome = AgentOutcome.OK
     error: str = ""
+    reset_in: float | None = Field(None, description="Seconds after which a transient agent answers again.")
     usage: Usage = Usage()
 
 
@@ -101,6 +104,9 @@ class ScriptedAgent:
             usage=rule.usage,
             claims_done=rule.done,
             text=spoken,
+            reset_at=datetime.now(UTC) + timedelta(seconds=rule.reset_in)
+            if rule.reset_in is not None
+            else None,
             error=rule.error or ("" if rule.outcome is AgentOutcome.OK else f"scripted {rule.outcome}"),
         )
 
@@ -127,6 +133,7 @@ def _fits(rule: Rule, index: int, call: AgentCall, calls: int, prompt: str, play
     return (
         (wanted is None or calls in wanted)
         and (when.session is None or when.session == call.session)
+        and (when.model is None or when.model == call.model)
         and (when.prompt is None or re.search(when.prompt, prompt, re.M) is not None)
         and (when.not_prompt is None or re.search(when.not_prompt, prompt, re.M) is None)
         and (when.file is None or _file_fits(when.file, call.workdir))
@@ -144,10 +151,10 @@ def _file_fits(wanted: FileState, workdir: Path) -> bool:
 def _play(action: Action, call: AgentCall) -> float:
     """Do one action in the workspace; the seconds it took, where it runs something."""
     if action.write is not None:
-        write_atomic(_inside(call.workdir, action.write), action.text)
+        write_atomic(_inside(call.workdir, action.write), action.text, raw=True)
     elif action.patch is not None:
         path = _inside(call.workdir, action.patch)
-        write_atomic(path, path.read_text(encoding="utf-8").replace(action.find, action.replace))
+        write_atomic(path, path.read_text(encoding="utf-8").replace(action.find, action.replace), raw=True)
     elif action.delete is not None:
         _inside(call.workdir, action.delete).unlink(missing_ok=True)
     elif action.run is not None:

@@ -14,7 +14,7 @@ import typer
 from rich.markup import escape
 from typer import Argument, Option
 
-from buildloop.cli.options import AsJson, Seconds, Text
+from buildloop.cli.options import AsJson, Number, Text
 from buildloop.cli.output import console, print_json
 from buildloop.errors import InputError
 from buildloop.text import one_line
@@ -122,7 +122,7 @@ def _in_words(cli: AgentCli) -> str:
 def test(
     name: Annotated[str, Argument(help="claude, codex, gemini, opencode or aider.")],
     model: Annotated[Text, Option(help="Model name handed to the agent.")] = None,
-    timeout: Annotated[Seconds, Option(help="Seconds it may take. [default: 300]")] = None,
+    timeout: Annotated[Number, Option(help="Number it may take. [default: 300]")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask one agent one question in a throw-away repository and print what came of it. Costs one model request."""

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Optional
 
 import typer
 from typer import Argument, Option
 
 from buildloop import __version__
 from buildloop.cli.agents import app as agents_app
-from buildloop.cli.options import (
-    AgentEnvironment,
-    AgentName,
-    AsJson,
-    Folder,
-    GateCommands,
-    IdleTimeout,
-    JunitGlobs,
-    Permissions,
-    RunId,
-    Seconds,
-    Text,
-    Verbose,
-    Whole,
-)
+from buildloop.cli.memory import memory
+from buildloop.cli.options import AsJson, Folder, Output, ReportFormat, RunId, Verbose
 from buildloop.cli.output import complain
+from buildloop.cli.suggestions import suggestions
+from buildloop.cli.work import cancel, resume, run, tell
 from buildloop.errors import BuildloopError
 
 app = typer.Typer(
@@ -76,89 +65,12 @@ def _options(
         print(context.get_help())
 
 
-@app.command()
-def run(
-    goal: Annotated[str, Argument(help="What the agent shall achieve, in your words.")],
-    repo: Annotated[Path, Option("--repo", help="The git repository, or a folder inside it.")] = Path(),
-    test: GateCommands = None,
-    junit: JunitGlobs = None,
-    accept: Annotated[
-        Text, Option(help="Acceptance command that must pass too before the run is complete.")
-    ] = None,
-    agent: AgentName = None,
-    agent_command: Annotated[
-        Text, Option(help="Any program as the agent: prompt on stdin, run in the workspace.")
-    ] = None,
-    agent_script: Annotated[Text, Option(help="Rule file of the scripted agent (TOML or JSON).")] = None,
-    model: Annotated[Text, Option(help="Model name handed to the agent.")] = None,
-    permissions: Permissions = None,
-    agent_session: Annotated[Text, Option(help="continue or fresh context. [default: continue]")] = None,
-    agent_env: AgentEnvironment = None,
-    max_turns: Annotated[Whole, Option(help="Most model requests in one agent call.")] = None,
-    max_iterations: Annotated[
-        Whole, Option(help="Most iterations of the run; N means N. [default: 20]")
-    ] = None,
-    max_restarts: Annotated[Whole, Option(help="Most restarts from a summary, 0 to 5. [default: 3]")] = None,
-    agent_timeout: Annotated[Seconds, Option(help="Seconds one agent call may take. [default: 1800]")] = None,
-    agent_idle_timeout: IdleTimeout = None,
-    gate_timeout: Annotated[
-        Seconds, Option(help="Seconds each gate command may take. [default: 900]")
-    ] = None,
-    retry_delay: Annotated[
-        Seconds, Option(help="First wait after a passing agent error; doubles. [default: 30]")
-    ] = None,
-    context_window: Annotated[
-        Whole, Option(help="Tokens the agent's context holds. [default: what it reports, else 200000]")
-    ] = None,
-    context_threshold: Annotated[
-        Whole, Option(help="Percent of it that starts a new session. [default: 70]")
-    ] = None,
-    prompt_budget: Annotated[Whole, Option(help="Most characters of one prompt. [default: 200000]")] = None,
-    failure_mode: Annotated[
-        Text, Option(help="Force this diagnosis for every red gate, to try a strategy.")
-    ] = None,
-    branch: Annotated[Text, Option(help="Branch for the result. [default: buildloop/<run id>]")] = None,
-    include_dirty: Annotated[
-        bool, Option("--include-dirty", help="Start from a snapshot of uncommitted changes.")
-    ] = False,
-    from_head: Annotated[
-        bool, Option("--from-head", help="Start from HEAD, without uncommitted changes.")
-    ] = False,
-    state_dir: Folder = None,
-    as_json: AsJson = False,
-    verbose: Verbose = False,
-) -> None:
-    """Work on GOAL until the gate is green.
-
-    The agent works in a worktree of its own on a branch of its own; your checkout stays as it is.
-    """
-    flags: dict[str, Any] = {**locals()}
-    from buildloop.cli.run import start_run
-
-    raise typer.Exit(start_run(flags))
-
-
-@app.command()
-def resume(
-    run_id: RunId = None,
-    max_iterations: Annotated[Whole, Option(help="New limit of iterations for the whole run.")] = None,
-    max_restarts: Annotated[Whole, Option(help="New limit of restarts, 0 to 5.")] = None,
-    agent_timeout: Annotated[Seconds, Option(help="New limit in seconds for one agent call.")] = None,
-    gate_timeout: Annotated[Seconds, Option(help="New limit in seconds for each gate command.")] = None,
-    state_dir: Folder = None,
-    as_json: AsJson = False,
-    verbose: Verbose = False,
-) -> None:
-    """Continue a run after a crash, a kill, a stop or a reboot. Finished work is not repeated."""
-    limits = {
-        "max_iterations": max_iterations,
-        "max_restarts": max_restarts,
-        "agent_timeout": agent_timeout,
-        "gate_timeout": gate_timeout,
-    }
-    from buildloop.cli.resume import resume_run
-
-    raise typer.Exit(resume_run(run_id, limits, state_dir, verbose=verbose, as_json=as_json))
+app.command()(run)
+app.command()(resume)
+app.command()(cancel)
+app.command()(tell)
+app.add_typer(memory, name="memory")
+app.add_typer(suggestions, name="suggestions")
 
 
 @app.command()
@@ -172,14 +84,15 @@ def status(run_id: RunId = None, state_dir: Folder = None, as_json: AsJson = Fal
 @app.command()
 def report(
     run_id: RunId = None,
-    form: Annotated[str, Option("--format", help="terminal, markdown or json.")] = "terminal",
+    form: ReportFormat = "terminal",
+    output: Output = None,
     state_dir: Folder = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell the story of a run: what was asked, what is proven, what was tried."""
     from buildloop.cli.report import show_report
 
-    show_report(run_id, "json" if as_json else form, state_dir)
+    show_report(run_id, "json" if as_json else form, output, state_dir)
 
 
 @app.command()
@@ -227,7 +140,7 @@ def doctor(
 def demo(
     keep: Annotated[
         Optional[Path],  # noqa: UP045
-        Option("--dir", help="Where to make the sample repository. [default: a new temporary folder]"),
+        Option("--dir", help="Where to make the sample repository. (default: a new temporary folder)"),
     ] = None,
     verbose: Verbose = False,
 ) -> None:

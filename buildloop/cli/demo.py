@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from buildloop.cli.paths import state_folder
 from buildloop.cli.run import check_writable
 from buildloop.demo.build import SCRIPT, build_sample
 from buildloop.errors import InputError
+from buildloop.memory.location import VARIABLE
 from buildloop.request import BuildRequest, new_run_id
 from buildloop.workspace.git import forget_calling_git, require_git
 
@@ -37,6 +39,7 @@ def play_demo(folder: Path | None, *, verbose: bool) -> int:
         agent_script=str(SCRIPT),
         state_dir=str(state),
     ).named(f"demo-{new_run_id()}")
+    os.environ[VARIABLE] = str(place / "memory.db")  # a show leaves nothing in the user's own memory
     screen.print(STORY, markup=False)
     code = execute(request, screen, verbose=verbose, as_json=False)
     screen.print(f"  sample          {repo}", markup=False)

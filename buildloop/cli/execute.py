@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -18,12 +19,19 @@ from rich.markup import escape
 from buildloop.cli.display import Display
 from buildloop.cli.output import print_json
 from buildloop.cli.prefect_api import PrefectApi, start_prefect
+from buildloop.cli.prefect_state import mark_cancelled
+from buildloop.closing import close_run
+from buildloop.decide import Stop
 from buildloop.errors import BuildloopError
 from buildloop.files import write_atomic
-from buildloop.report.outcome import next_step
+from buildloop.github.record import DRY_RUN_FILE, load_record
+from buildloop.report.facts import facts_of
+from buildloop.report.outcome import handed_back_text, next_step
+from buildloop.report.write import write_reports
 from buildloop.request import BuildRequest
 from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
+from buildloop.state import LoopState
 from buildloop.text import one_line
 from buildloop.workspace.lock import run_lock
 
@@ -59,6 +67,7 @@ def execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: 
         print_json(result.as_json())
     else:
         _tell(console, result)
+    _tell_github(console, run)
     return result.exit_code
 
 
@@ -74,8 +83,19 @@ def _tell(console: Console, result: BuildResult) -> None:
     console.print(f"\n[{colour} bold]{words}[/{colour} bold] {spent}")
     console.print(f"  {result.explanation}", markup=False)
     console.print(f"  branch          {result.branch} ({result.commit[:10]})", markup=False)
+    if best := handed_back_text(result):
+        console.print(f"                  {best}", markup=False)
     console.print(f"  report          buildloop report {result.run_id}", markup=False)
     console.print(f"  next            {result.next_step}", markup=False)
+
+
+def _tell_github(console: Console, run: RunDir) -> None:
+    """Where the pull request or the comment is; in a dry run, what they would say."""
+    record, dry = load_record(run.path), run.path / DRY_RUN_FILE
+    if record.pull_url or record.comment_url:
+        console.print(f"  github          {record.pull_url or record.comment_url}", markup=False)
+    if dry.exists():
+        console.print(f"\n{dry.read_text(encoding='utf-8')}", markup=False)
 
 
 def _as_result(outcome: Any, run: RunDir) -> BuildResult:  # noqa: ANN401 (whatever Prefect hands back)
@@ -95,23 +115,35 @@ def _as_result(outcome: Any, run: RunDir) -> BuildResult:  # noqa: ANN401 (whate
 
 def _cancelled(run: RunDir) -> BuildResult:
     """Everything finished so far is kept; the same command can go on from there."""
-    done, workspace = run.iterations(), run.workspace()
-    branch = workspace.branch if workspace else ""
+    explanation = "Cancelled; agent and gate were stopped, finished iterations are kept."
+    stop = Stop(StopReason.CANCELLED, explanation)
+    request, workspace, done = run.request(), run.workspace(), tuple(run.iterations())
+    if workspace is None:
+        result = _never_begun(run, stop)
+    else:
+        state = replace(LoopState.start(request, workspace), iterations=done)
+        result = close_run(replace(state, session=done[-1].session if done else 1), stop, datetime.now(UTC))
+    write_reports(run, replace(facts_of(run), result=result, running=False))
+    commits = sum(1 for one in done if one.agent and one.agent.checkpoint.changed)
+    run.events.emit("loop.completed", reason=result.reason, iterations=result.iterations, commits=commits)
+    mark_cancelled(run, explanation)
+    return result
+
+
+def _never_begun(run: RunDir, stop: Stop) -> BuildResult:
     result = BuildResult(
         run_id=run.run_id,
-        reason=StopReason.CANCELLED,
-        explanation="Cancelled; agent and gate were stopped, finished iterations are kept.",
-        next_step=next_step(StopReason.CANCELLED, run.run_id, branch),
-        iterations=max((one.number for one in done), default=0),
-        sessions=max((one.session for one in done), default=1),
-        branch=branch,
-        commit=next((one.head for one in reversed(done) if one.head), ""),
-        tree=done[-1].gate.tree if done else "",
-        seconds=round(time.time() - (run.path / "request.json").stat().st_mtime, 1) if workspace else 0,
+        reason=stop.reason,
+        explanation=stop.explanation,
+        next_step=next_step(stop.reason, run.run_id, ""),
+        iterations=0,
+        sessions=1,
+        branch="",
+        commit="",
+        tree="",
         run_dir=str(run.path),
     )
     run.save("result.json", result)
-    run.events.emit("loop.completed", reason=result.reason, iterations=result.iterations, commits=len(done))
     return result
 
 

@@ -13,7 +13,7 @@ from buildloop.cli.output import console, print_json
 from buildloop.cli.paths import state_folder
 from buildloop.models import Iteration, Remedy
 from buildloop.recovery.policy import RetryPolicy, retry_policy
-from buildloop.report.markdown import cost_text, tokens_of
+from buildloop.report.words import money
 from buildloop.request import BuildRequest
 from buildloop.rundir import find_run
 from buildloop.text import one_line
@@ -47,7 +47,7 @@ def iteration_facts(one: Iteration, request: BuildRequest) -> dict[str, Any]:
         "gate": one.gate.in_words,
         "agent": one.agent.reply.outcome if one.agent else None,
         "cost_usd": one.agent.reply.usage.cost_usd if one.agent else None,
-        "tokens": tokens_of(one.agent.reply.usage) if one.agent else None,
+        "tokens": one.agent.reply.usage.all_tokens if one.agent else None,
         "diagnoses": [_remedy_facts(remedy, request) for remedy in one.remedies],
     }
 
@@ -79,7 +79,7 @@ def _tell(screen: Console, one: Iteration, request: BuildRequest) -> None:
     colour = "green" if one.gate.passed else "red"
     name = "baseline" if one.number == 0 else f"iteration {one.number}"
     spent = (
-        f" · {tokens_of(one.agent.reply.usage):,} tokens {cost_text(one.agent.reply.usage)}"
+        f" · {one.agent.reply.usage.all_tokens:,} tokens {money(one.agent.reply.usage.cost_usd)}"
         if one.agent
         else ""
     )

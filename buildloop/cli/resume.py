@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from buildloop.agents.registry import agent_for
+from buildloop.agents.registry import check_agents
 from buildloop.cli.execute import execute
 from buildloop.cli.output import console, print_json
 from buildloop.cli.paths import state_folder
@@ -16,7 +16,7 @@ from buildloop.rundir import find_run
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.lock import run_lock
 from buildloop.workspace.repository import open_repository
-from buildloop.workspace.worktree import check_branch_free
+from buildloop.workspace.worktree import check_branch_free, check_branch_unmoved
 
 
 def resume_run(
@@ -36,9 +36,11 @@ def resume_run(
     stored = {name: Setting(value, name) for name, value in run.request().model_dump().items()}
     request = make_request({**stored, **changed})
     open_repository(Path(request.repo))
-    agent_for(request)
+    check_agents(request)
     if (workspace := run.workspace()) is not None:
         check_branch_free(workspace)
+        if before is not None:
+            check_branch_unmoved(workspace, before.commit)
     with run_lock(run.path):  # whoever works on it now must not find its request changed
         if changed:
             run.save("request.json", request)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from buildloop.agents.catalogue import CATALOGUE
-from buildloop.agents.registry import agent_for, check_agent_name
+from buildloop.agents.registry import check_agent_name, check_agents
 from buildloop.cli.execute import execute
 from buildloop.cli.output import console
 from buildloop.config import Setting, gather_settings, make_request
@@ -18,6 +18,7 @@ from buildloop.detect import detect_tests
 from buildloop.errors import InputError
 from buildloop.goal import MINIMUM_FREE_BYTES
 from buildloop.request import BuildRequest, DirtyPolicy, new_run_id
+from buildloop.request_secrets import without_secrets
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.repository import check_start, open_repository
 
@@ -37,10 +38,26 @@ def checked_request(flags: Mapping[str, Any], environment: Mapping[str, str]) ->
     settings = gather_settings(_settings(flags), environment, repository.root / repository.inside)
     settings = _filled_in(settings, repository.root / repository.inside)
     request = make_request(settings).named(new_run_id())
+    request = without_secrets(_with_issue(request, environment), environment)
     check_start(repository, request)
-    agent_for(request)
+    check_agents(request)
     check_writable(Path(request.state_dir))
     return request
+
+
+def _with_issue(request: BuildRequest, environment: Mapping[str, str]) -> BuildRequest:
+    """Read the issue now, if this environment has a token for it: then a wrong number is said before anything starts.
+    Else the flow reads it, with the token of the secret block."""
+    if request.issue is None:
+        return request
+    from buildloop.github.client import connect
+    from buildloop.github.issue import read_brief, with_brief
+    from buildloop.github.publish import access_for
+
+    access = access_for(Path(request.repo), request.github_repo, environment)
+    if not access.token and not request.dry_run:
+        return request
+    return with_brief(request, read_brief(connect(access.repo, access.token), access.repo, request.issue))
 
 
 def check_writable(folder: Path) -> None:
@@ -69,11 +86,12 @@ def _settings(flags: Mapping[str, Any]) -> dict[str, Any]:
         DirtyPolicy.INCLUDE if flags["include_dirty"] else DirtyPolicy.IGNORE if flags["from_head"] else None
     )
     given["repo"] = str(flags["repo"])
+    given["goal"] = flags["goal"] or None
+    given["dry_run"] = flags["dry_run"] or None
     given["state_dir"] = str(flags["state_dir"]) if flags["state_dir"] else None
-    given["test"] = tuple(flags["test"]) if flags["test"] else None
-    given["junit"] = tuple(flags["junit"]) if flags["junit"] else None
-    given["agent_env"] = tuple(flags["agent_env"]) if flags["agent_env"] else None
-    return given
+    return {
+        name: (tuple(value) or None) if isinstance(value, list) else value for name, value in given.items()
+    }
 
 
 def _filled_in(settings: dict[str, Setting], repo: Path) -> dict[str, Setting]:
@@ -86,7 +104,8 @@ def _filled_in(settings: dict[str, Setting], repo: Path) -> dict[str, Setting]:
                 "no agent was chosen; give --agent-command 'PROGRAM …' (the prompt comes on its stdin), "
                 f"--agent-script FILE, or --agent with one of {', '.join(CATALOGUE)}"
             )
-    check_agent_name(str(settings["agent"].value))
+    for word in str(settings["agent"].value).split(","):
+        check_agent_name(word.partition(":")[0].strip())
     if "agent_command" in settings:
         command = settings["agent_command"]
         settings["agent_command"] = Setting(_findable(str(command.value), repo), command.source)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from buildloop.diagnosis.fingerprint import fingerprint_reading
-from buildloop.models import Iteration
-from buildloop.recovery.strategies import REDIRECTS
+from buildloop.models import Iteration, LadderStep
+from buildloop.recovery.ladder import ORDERS
 from buildloop.state import LoopState
 
 TRIED_SHOWN = 8
 SAID_CHARS = 160
 
 
-def redirect_note(state: LoopState, used: int) -> str:
-    """The order for the next rung of the ladder; `used` redirects came before it."""
-    order = REDIRECTS[min(used, len(REDIRECTS) - 1)]
+def redirect_note(state: LoopState, step: LadderStep) -> str:
+    """What the agent is told at this step of the ladder."""
     tried = [_tried(one) for one in _undone(state)][-TRIED_SHOWN:]
     back = "The workspace was put back to the best state so far; these changes are gone from it."
-    return "\n".join([order, *tried, "", back])
+    return "\n".join([ORDERS[step], *tried, "", back])
 
 
 def _undone(state: LoopState) -> list[Iteration]:

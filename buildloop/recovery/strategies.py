@@ -1,4 +1,4 @@
-"""What is done about each failure mode: a table, and the ladder for the mode that needs more than one try."""
+"""What is done about each failure mode: a table. The ladder for a loop that stays stuck is in `ladder.py`."""
 
 from __future__ import annotations
 
@@ -42,20 +42,15 @@ STRATEGIES: Mapping[FailureMode, Strategy] = {
     ),
 }
 
-# Rungs for a loop that stays stuck: each is used once for the same failure; after the last one a person is needed.
-REDIRECTS: tuple[str, ...] = (
-    "Take a different approach. What was tried before did not work and must not be repeated:",
-    "Decompose the problem: make the smallest failing piece pass first, then the next. Still forbidden:",
-)
-
-
 # Modes whose own strategy cannot end a loop: what repeats in spite of it is treated as being stuck.
 ESCALATING = frozenset({FailureMode.DEPENDENCY_ISSUE})
 
 
-def strategy_for(mode: FailureMode, *, repeats: bool = False) -> Strategy:
-    """`repeats`: the same failure was red again and again although this was done about it."""
-    return STRATEGIES[FailureMode.INFINITE_LOOP if repeats and mode in ESCALATING else mode]
+def strategy_for(mode: FailureMode, *, repeats: bool = False, returned: bool = False) -> Strategy:
+    """`repeats`: the same failure was red again and again although this was done about it. `returned`: the agent has
+    made the very code again that it was forbidden; no second look is needed."""
+    stuck = (repeats and mode in ESCALATING) or (returned and mode in {*ESCALATING, FailureMode.CODE_ERROR})
+    return STRATEGIES[FailureMode.INFINITE_LOOP if stuck else mode]
 
 
 def get_recovery_strategy(mode: str) -> dict[str, Any]:

@@ -56,6 +56,17 @@ def check_branch_free(workspace: WorkspaceInfo) -> None:
             )
 
 
+def check_branch_unmoved(workspace: WorkspaceInfo, expected: str) -> None:
+    """Commits that a person added after the run stopped must not be dropped by going on from before them."""
+    tip = git_or_none(Path(workspace.repo), "rev-parse", "--verify", f"refs/heads/{workspace.branch}")
+    if tip is not None and expected and tip != expected:
+        raise InputError(
+            f"branch {workspace.branch} was moved to {tip[:10]} after the run stopped at {expected[:10]}; keep your "
+            f"commits with 'git branch NAME {workspace.branch}', then 'git branch -f {workspace.branch} "
+            f"{expected[:10]}' and resume"
+        )
+
+
 def put_back(workspace: WorkspaceInfo, commit: str) -> None:
     """Set the run's worktree and branch to `commit`; ignored files (installed packages) stay."""
     root = Path(workspace.root)

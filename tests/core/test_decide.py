@@ -6,7 +6,7 @@ import pytest
 
 from buildloop.decide import Continue, Restart, Stop, decide, proof_of
 from buildloop.diagnosis.model import FailureMode
-from buildloop.models import AgentOutcome, ContextSummary, Usage, Verdict
+from buildloop.models import AgentOutcome, ContextSummary, LadderStep, Usage, Verdict
 from buildloop.report.outcome import NEXT_STEPS
 from buildloop.result import EXIT_CODES, StopReason
 from tests.support.states import GREEN, RED, iteration, report, state
@@ -121,9 +121,10 @@ def test_endless_full_contexts_end():
 
 
 def test_a_loop_that_stays_stuck_needs_a_person():
-    stuck = [iteration(n, RED, mode=FailureMode.INFINITE_LOOP, note="other way") for n in range(1, 4)]
-    assert decide(state(iteration(0, RED), *stuck[:2])) == Continue()
-    assert reason(decide(state(iteration(0, RED), *stuck))) is StopReason.STUCK
+    told = iteration(1, RED, mode=FailureMode.INFINITE_LOOP, step=LadderStep.DECOMPOSE)
+    assert decide(state(iteration(0, RED), told)) == Continue()
+    at_the_end = iteration(2, RED, mode=FailureMode.INFINITE_LOOP, step=LadderStep.ASK_A_PERSON)
+    assert reason(decide(state(iteration(0, RED), told, at_the_end))) is StopReason.STUCK
 
 
 def test_being_stuck_cuts_the_iterations_that_are_left():

@@ -124,3 +124,10 @@ def test_a_log_cannot_pose_as_a_section(line):
     fence = block.split("text\n")[0]
     inside = block.removeprefix(f"{fence}text\n").split(f"\n{fence}\n")[0]
     assert inside == f"before\n{line}\nafter"
+
+
+def test_a_test_that_an_iteration_broke_is_told_with_that_iteration():
+    both = report(failing=("t::a", "t::b"), tree="tree-1")
+    text = compose_prompt(state(iteration(0, RED), iteration(1, both))).text
+    assert "- t::a\n" in text
+    assert "- t::b (broken since iteration 1, which changed file1.py)" in text

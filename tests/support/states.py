@@ -11,6 +11,7 @@ from buildloop.models import (
     CommandResult,
     GateReport,
     Iteration,
+    LadderStep,
     Recovery,
     Remedy,
     Usage,
@@ -67,9 +68,26 @@ GREEN = report(Verdict.PASSED)
 RED = report()
 
 
-def remedy(mode: FailureMode, *, note: str = "", back_to: str | None = None) -> Remedy:
-    recovery = Recovery(strategy=strategy_for(mode), outcome="done", note=note, back_to=back_to)
-    return Remedy(fingerprint="f", diagnosis=Diagnosis(mode, 0.9), recovery=recovery)
+def remedy(
+    mode: FailureMode,
+    *,
+    note: str = "",
+    back_to: str | None = None,
+    step: LadderStep | None = None,
+    rung: int | None = None,
+    helped: bool = False,
+    fingerprint: str = "f",
+) -> Remedy:
+    recovery = Recovery(
+        strategy=strategy_for(mode),
+        outcome="done",
+        note=note,
+        back_to=back_to,
+        step=step,
+        rung=rung,
+        helped=helped,
+    )
+    return Remedy(fingerprint=fingerprint, diagnosis=Diagnosis(mode, 0.9), recovery=recovery)
 
 
 def iteration(
@@ -82,19 +100,19 @@ def iteration(
     claims_done: bool = False,
     said: str = "",
     mode: FailureMode | None = None,
-    note: str = "",
-    back_to: str | None = None,
+    rung: int = 0,
+    **recovery: object,
 ) -> Iteration:
     """Number 0 is the baseline, without an agent."""
     commit = f"{number:040d}"
-    reply = AgentReply(outcome=outcome, usage=usage or Usage(), claims_done=claims_done, text=said)
+    reply = AgentReply(outcome=outcome, usage=usage or Usage(), claims_done=claims_done, text=said, rung=rung)
     point = Checkpoint(parent=START, commit=commit, tree=gate.tree, files=(f"file{number}.py",))
     return Iteration(
         session=session,
         number=number,
         reports=(gate,),
         agent=AgentRun(reply=reply, checkpoint=point) if number else None,
-        remedies=(remedy(mode, note=note, back_to=back_to),) if mode else (),
+        remedies=(remedy(mode, **recovery),) if mode else (),  # type: ignore[arg-type]
     )
 
 

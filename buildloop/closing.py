@@ -1,0 +1,74 @@
+"""Ends a run: what is handed back, the result for people and scripts, the branch given free."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from buildloop.decide import Stop
+from buildloop.ledger import spent
+from buildloop.models import Iteration
+from buildloop.progress import badness, introduced_by
+from buildloop.report.outcome import next_step
+from buildloop.report.question import question_for
+from buildloop.result import BuildResult, StopReason
+from buildloop.rundir import RunDir
+from buildloop.state import LoopState
+from buildloop.workspace.best import forget_best, hand_back, keep_unfinished
+from buildloop.workspace.checkpoint import Step
+from buildloop.workspace.worktree import release
+
+
+def close_run(state: LoopState, stop: Stop, now: datetime) -> BuildResult:
+    """Write `result.json` and leave the branch where a person wants it: at the proven tree, else at the best one."""
+    run, complete = RunDir(state.request.run_dir), stop.reason in (StopReason.COMPLETE, StopReason.ACCEPTED)
+    given = _given_back(state, complete=complete)
+    commit = state.head
+    if not complete:
+        keep_unfinished(state.workspace, run.run_id, commit)
+    if given is not None and given is not state.last and not _went_back(state):
+        step = Step(run.run_id, state.session, state.number)
+        commit = hand_back(state.workspace, step, state.head, state.best_commit)
+    started = (run.path / "request.json").stat().st_mtime
+    result = BuildResult(
+        run_id=run.run_id,
+        reason=stop.reason,
+        explanation=stop.explanation,
+        next_step=next_step(stop.reason, run.run_id, state.workspace.branch),
+        iterations=state.number,
+        sessions=state.session,
+        branch=state.workspace.branch,
+        commit=commit,
+        tree=given.gate.tree if given else "",
+        failing=given.gate.reading.failing if given else (),
+        handed_back=given.number if given and given is not state.last else None,
+        since=_since(state, given),
+        question=question_for(state) if stop.reason is StopReason.STUCK else "",
+        usage=spent(run.ledger.calls()),
+        seconds=round(now.timestamp() - started, 1),
+        run_dir=str(run.path),
+    )
+    release(state.workspace, keep=not complete)
+    if complete:
+        forget_best(state.workspace, run.run_id)
+    run.save("result.json", result)
+    return result
+
+
+def _given_back(state: LoopState, *, complete: bool) -> Iteration | None:
+    """The last iteration, unless an earlier one was really better: equal trees differ by work that may be wanted."""
+    if not state.iterations:
+        return None
+    better = badness(state.best.gate) < badness(state.last.gate)
+    return state.best if not complete and (better or _went_back(state)) else state.last
+
+
+def _went_back(state: LoopState) -> bool:
+    return state.last.recovery is not None and state.last.recovery.back_to is not None
+
+
+def _since(state: LoopState, given: Iteration | None) -> dict[str, int]:
+    """Since which iteration each failure of the tree that is handed back is there."""
+    if given is None:
+        return {}
+    upto = [one for one in state.iterations if one.number <= given.number]
+    return introduced_by(upto)

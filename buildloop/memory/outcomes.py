@@ -1,0 +1,139 @@
+"""What a run teaches: which failures are red, and which went green and between which commits. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from buildloop.diagnosis.categories import FAMILY_OF, Family, class_of
+from buildloop.diagnosis.fingerprint import fingerprint
+from buildloop.diagnosis.known_packages import words
+from buildloop.diagnosis.model import ErrorClass, FailureMode, Finding, LogReading
+from buildloop.memory.model import Failure, Moment
+from buildloop.memory.words import message_of, test_of
+from buildloop.models import GateReport, Iteration, Verdict
+from buildloop.redact import Redactor
+from buildloop.state import LoopState, flaky_tests
+
+MOST_FAILURES = 100
+LINTERS = words(
+    "eslint ruff prettier black isort rustfmt rubocop psalm ktlint hadolint markdownlint luacheck biome lint "
+    "pre-commit bandit shellcheck phpstan"
+)
+STAGES: Mapping[Family, str] = {
+    Family.TESTS: "test",
+    Family.COMPILER: "build",
+    Family.PACKAGES: "install",
+    Family.AGENT: "agent",
+    Family.PROGRAM: "build",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A failure that was red when it was last heard of. Commits are those of the trees it was red on."""
+
+    finding: Finding
+    first_red: str
+    last_red: str
+    at: Moment
+    tests_run: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the last iteration did to an open failure. `fixed` is None where the gate could not tell."""
+
+    fingerprint: str
+    failure: Open
+    fixed: bool | None
+
+
+def red_findings(report: GateReport) -> dict[str, Finding]:
+    """The failures of a red gate by fingerprint: what was parsed, never a line that merely contains "error". That
+    the agent tampered with the gate is no failure of the code."""
+    if report.passed or _tampered(report):
+        return {}
+    reading = report.reading
+    stated = reading.findings or tuple(Finding(message=line) for line in reading.error_lines)
+    return {fingerprint(finding): finding for finding in stated[:MOST_FAILURES]}
+
+
+def as_failure(finding: Finding, mode: FailureMode, redact: Redactor) -> Failure:
+    """Masked before it is normalised: half a token no longer looks like one."""
+    masked = replace(
+        finding,
+        message=redact(finding.message),
+        test=redact(finding.test) if finding.test else None,
+        file=redact(finding.file) if finding.file else None,
+        lines=tuple(map(redact, finding.lines[:1])),
+    )
+    return Failure(
+        fingerprint=fingerprint(finding),
+        error_class=finding_class(finding),
+        mode=mode,
+        test=test_of(masked),
+        message=message_of(masked),
+    )
+
+
+def finding_class(finding: Finding) -> ErrorClass:
+    return class_of(LogReading(findings=(finding,)))
+
+
+def stage_of(finding: Finding) -> str:
+    """Where in the work a failure belongs, by the tool that reported it."""
+    if finding.tool in LINTERS:
+        return "lint"
+    return STAGES[Family.TESTS if finding.test else FAMILY_OF.get(finding.tool, Family.PROGRAM)]
+
+
+def last_outcomes(state: LoopState) -> list[Outcome]:
+    """What became of each open failure in the run's last iteration."""
+    known: dict[str, Open] = {}
+    outcomes: list[Outcome] = []
+    for number, one in enumerate(state.iterations):
+        outcomes = [Outcome(print_, failure, _fixed(failure, one)) for print_, failure in known.items()]
+        known = {outcome.fingerprint: outcome.failure for outcome in outcomes if not outcome.fixed}
+        known = _with_red(known, one, _commit(state, number), str(state.request.run_id))
+    return outcomes
+
+
+def _with_red(known: dict[str, Open], one: Iteration, commit: str, run: str) -> dict[str, Open]:
+    flaky = flaky_tests(one)
+    counts = one.gate.reading.counts
+    at = Moment(run=run, session=one.session, iteration=one.number)
+    after = dict(known)
+    for print_, finding in red_findings(one.gate).items():
+        if finding.test in flaky:
+            continue
+        fresh = Open(finding, commit, commit, at, counts.run if counts else None)
+        old = known.get(print_)
+        after[print_] = replace(fresh, first_red=old.first_red) if old else fresh
+    return after
+
+
+def _fixed(failure: Open, one: Iteration) -> bool | None:
+    """Green is proven by a green gate, or in a red one by as many tests as before and this one not among the
+    failing. A runner that stopped early, a tree nobody changed or a gate that was overruled prove nothing."""
+    report, test = one.gate, failure.finding.test
+    if one.agent is None or not one.agent.checkpoint.changed:
+        return None
+    if report.passed:
+        return None if test in {finding.test for finding in report.excused if finding.test} else True
+    if fingerprint(failure.finding) in red_findings(report) or (test and test in report.reading.failing):
+        return False
+    counts = report.reading.counts
+    complete = counts is not None and failure.tests_run is not None and counts.run >= failure.tests_run
+    told = report.verdict is Verdict.FAILED and bool(red_findings(report)) and not report.explanation
+    return True if test and complete and told else None
+
+
+def _tampered(report: GateReport) -> bool:
+    return any(finding.tool == "integrity" for finding in report.reading.findings)
+
+
+def _commit(state: LoopState, number: int) -> str:
+    """The commit whose tree the gate of this iteration judged."""
+    upto = state.iterations[: number + 1]
+    return next((one.head for one in reversed(upto) if one.head), state.workspace.start_commit)

@@ -1,0 +1,168 @@
+"""Memory in PostgreSQL, for teams on several machines. The words are a `tsvector` with a GIN index."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from buildloop.errors import MemoryUnavailable
+from buildloop.memory.location import VARIABLE, Location
+from buildloop.memory.schema import FAILURE_COLUMNS, SCHEMA_VERSION, statements
+from buildloop.memory.store import LOOKUP_SECONDS, TOO_LONG, Row, newer_schema
+from buildloop.memory.words import index_words
+
+if TYPE_CHECKING:
+    import psycopg
+
+NAMESPACE = "buildloop_memory"
+DIALECT = {
+    "key": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    "whole": "BIGINT",
+    "words_column": ", words TSVECTOR",
+    "compact": "",
+}
+INDEX = "CREATE INDEX failures_words ON failures USING gin (words)"
+INSERT = f"""INSERT INTO failures ({", ".join(FAILURE_COLUMNS)}, words)
+    VALUES ({", ".join("?" for _ in FAILURE_COLUMNS)}, array_to_tsvector(?::text[]))
+    ON CONFLICT (fingerprint, repo) DO NOTHING RETURNING id"""
+# An arbitrary number that only buildloop uses: one client at a time makes the tables.
+SETUP_LOCK = 0x6275696C64
+STATEMENT_SECONDS = 60.0
+
+
+class PostgresqlStore:
+    def __init__(self, location: Location) -> None:
+        self.location = location
+        self.repo_numbers: dict[str, int] = {}
+        self.end: float | None = None
+        with self._sentences():
+            self.connection = self._connect()
+            self._prepare()
+
+    def rows(self, sql: str, *values: object) -> list[Row]:
+        with self._sentences():
+            self._keep_to_deadline()
+            placed = sql.replace("%", "%%").replace("?", "%s") if values else sql
+            cursor = self.connection.execute(placed.encode(), values or None)
+            return cursor.fetchall() if cursor.description else []
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        with self._sentences(), self.connection.transaction():
+            yield
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """The server stops each statement; a timer here stops the sum of them."""
+        self.end = time.monotonic() + seconds
+        timer = threading.Timer(seconds, self._cancel)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            self.end = None
+
+    def insert_failure(self, row: Row) -> int | None:
+        repo, test, message = (row[FAILURE_COLUMNS.index(name)] for name in ("repo", "test", "message"))
+        inserted = self.rows(INSERT, *row, list(index_words(repo, test, message)))
+        return int(inserted[0][0]) if inserted else None
+
+    def remove_failure(self, failure: int) -> None:
+        self.rows("DELETE FROM failures WHERE id = ?", failure)
+
+    def postings(self, word: str, limit: int) -> list[int]:
+        """In no order: only without one does the scan end at the limit."""
+        sql = "SELECT id FROM failures WHERE words @@ ?::tsquery LIMIT ?"
+        return [row[0] for row in self.rows(sql, f"'{word}'", limit)]
+
+    def unindexed(self) -> list[int]:
+        return []
+
+    def size(self) -> int:
+        sql = """SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class
+            WHERE relnamespace = ?::regnamespace AND relkind = 'r'"""
+        return int(self.rows(sql, NAMESPACE)[0][0])
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def _connect(self) -> psycopg.Connection[Row]:
+        connection: psycopg.Connection[Row] = _driver().connect(
+            self.location.target,
+            autocommit=True,
+            connect_timeout=int(LOOKUP_SECONDS),
+            tcp_user_timeout=int(LOOKUP_SECONDS * 1000),
+            application_name="buildloop",
+            # A plan made for the value at hand knows how frequent this very word is.
+            prepare_threshold=None,
+        )
+        connection.execute(
+            f"SET search_path TO {NAMESPACE}; SET statement_timeout = '{STATEMENT_SECONDS:.0f}s'"
+        )
+        return connection
+
+    def _cancel(self) -> None:
+        with contextlib.suppress(_driver().Error):  # closed meanwhile: then there is nothing to stop
+            self.connection.cancel_safe(timeout=LOOKUP_SECONDS)
+
+    def _keep_to_deadline(self) -> None:
+        if self.end is not None and time.monotonic() > self.end:
+            raise MemoryUnavailable(f"the memory at {self.location.shown} cannot be used: {TOO_LONG}")
+
+    def _prepare(self) -> None:
+        if (version := self._version()) == SCHEMA_VERSION:
+            return
+        if version > SCHEMA_VERSION:
+            raise newer_schema(version, SCHEMA_VERSION, self.location.shown)
+        # Locked before the transaction: only at its start does the server notice what others have made meanwhile.
+        self.rows("SELECT pg_advisory_lock(?)", SETUP_LOCK)
+        try:
+            with self.transaction():
+                self._make_tables()
+        finally:
+            self.rows("SELECT pg_advisory_unlock(?)", SETUP_LOCK)
+
+    def _make_tables(self) -> None:
+        if self._version() != 0:
+            return
+        self.rows(f"CREATE SCHEMA IF NOT EXISTS {NAMESPACE}")
+        for statement in (*statements(DIALECT), INDEX, "CREATE TABLE schema_version (version INT)"):
+            self.rows(statement)
+        self.rows("INSERT INTO schema_version VALUES (?)", SCHEMA_VERSION)
+
+    def _version(self) -> int:
+        if self.rows("SELECT to_regclass(?)", f"{NAMESPACE}.schema_version")[0][0] is None:
+            return 0
+        return int(self.rows("SELECT max(version) FROM schema_version")[0][0])
+
+    @contextmanager
+    def _sentences(self) -> Iterator[None]:
+        psycopg = _driver()
+        try:
+            yield
+        except psycopg.errors.QueryCanceled as error:
+            raise MemoryUnavailable(
+                f"the memory at {self.location.shown} cannot be used: {TOO_LONG}"
+            ) from error
+        except psycopg.Error as error:
+            reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            raise MemoryUnavailable(
+                f"the memory at {self.location.shown} cannot be used: {reason}"
+            ) from error
+
+
+def _driver() -> ModuleType:
+    try:
+        import psycopg  # noqa: PLC0415 (an extra)
+    except ImportError:
+        raise MemoryUnavailable(
+            f"memory in PostgreSQL needs its driver; install buildloop[postgres], or unset {VARIABLE}"
+        ) from None
+    return psycopg
