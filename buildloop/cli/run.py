@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from buildloop.agents.catalogue import CATALOGUE
 from buildloop.agents.registry import check_agent_name, check_agents
 from buildloop.cli.execute import execute
 from buildloop.cli.output import console
@@ -80,6 +79,8 @@ def check_writable(folder: Path) -> None:
 
 def _settings(flags: Mapping[str, Any]) -> dict[str, Any]:
     given = {name: value for name, value in flags.items() if name not in NOT_SETTINGS}
+    if not (flags["goal"] or "").strip() and flags["issue"] is None:
+        raise InputError("the goal must not be empty; say what to achieve, or name an issue with --issue N")
     if flags["include_dirty"] and flags["from_head"]:
         raise InputError("--include-dirty and --from-head exclude each other; choose one")
     given["dirty"] = (
@@ -101,8 +102,8 @@ def _filled_in(settings: dict[str, Setting], repo: Path) -> dict[str, Setting]:
         settings["agent"] = Setting(kind, "--agent")
         if kind == "command" and "agent_command" not in settings:
             raise InputError(
-                "no agent was chosen; give --agent-command 'PROGRAM …' (the prompt comes on its stdin), "
-                f"--agent-script FILE, or --agent with one of {', '.join(CATALOGUE)}"
+                "no agent was chosen; give --agent claude (or another, see 'buildloop agents'), or "
+                "--agent-command 'PROGRAM …' (the prompt comes on its stdin)"
             )
     for word in str(settings["agent"].value).split(","):
         check_agent_name(word.partition(":")[0].strip())
