@@ -11,7 +11,10 @@ from buildloop.agents import confine
 from buildloop.agents.contract import AgentCall
 from buildloop.models import Permissions
 
-COMMON = ("/dev", "/proc", "/tmp", "/var/tmp", "/run/lock")  # noqa: S108 (everybody's folders by intent)
+COMMON = (
+    "/tmp", "/var/tmp", "/run/lock", "/proc", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",  # noqa: S108
+    "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm",  # noqa: S108 (everybody's folders by intent)
+)  # fmt: skip
 # What package managers and compilers keep for all projects; a test run without them would fail or start from zero.
 CACHES_AT_HOME = (
     ".cache", ".npm", ".yarn", ".pnpm-store", ".local/share/pnpm", ".bun", ".deno", ".node-gyp", ".cargo", ".rustup",
