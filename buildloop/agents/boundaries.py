@@ -42,7 +42,7 @@ def confined(argv: Sequence[str], call: AgentCall, home: Path) -> list[str]:
 
 
 def writable_folders(call: AgentCall, home: Path) -> list[Path]:
-    own = [call.workdir, home, call.output_dir, *call.writable, Path(tempfile.gettempdir())]
+    own = [call.workdir, home, *call.writable, Path(tempfile.gettempdir())]
     return own + [Path(name) for name in COMMON] + _caches(call.environment)
 
 
