@@ -39,6 +39,8 @@ EVENT_FIELDS: dict[str, frozenset[str]] = {
         "loop.extended": "iteration max extension",
         "loop.recovery_outcome": "iteration mode action effect",
         "loop.completion_rejected": "iteration reason",
+        "loop.waiting_for_person": "number question url",
+        "loop.answered": "number choice",
         "loop.degraded": "what why",
         "loop.tampering": "iteration rule file text blocks",
         "loop.secret_refused": "iteration file kind line",

@@ -24,7 +24,8 @@ PROGRESS_WITHIN = 3
 
 @dataclass(frozen=True, slots=True)
 class LoopState:
-    """`iterations[0]` is the baseline. `notes` are told to the agent once, in the next prompt."""
+    """`iterations[0]` is the baseline. `notes` are told to the agent once, in the next prompt. `answers` counts what
+    a person was asked; `answered_at` is the iteration after which they answered last."""
 
     request: BuildRequest
     workspace: WorkspaceInfo
@@ -35,6 +36,8 @@ class LoopState:
     extensions: int = 0
     summary: ContextSummary | None = None
     notes: tuple[str, ...] = ()
+    answers: int = 0
+    answered_at: int | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -55,6 +58,11 @@ class LoopState:
     def number(self) -> int:
         """The last finished iteration; 0 after the baseline."""
         return self.iterations[-1].number if self.iterations else 0
+
+    @property
+    def heard(self) -> set[str]:
+        """The hints that an agent was shown already."""
+        return {hint for one in self.iterations if one.agent for hint in one.agent.heard}
 
     @property
     def restarts(self) -> int:

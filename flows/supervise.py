@@ -97,7 +97,7 @@ def ending_of(found: launch.Ended, attempt: Attempt) -> Ending:
     ours = result is not None and found.state_name not in ("InvalidRequest", "RunLocked")
     if result is None or not ours:
         return Ending(state=found.state_name, explanation=found.message)
-    red = result.reason is not StopReason.COMPLETE
+    red = result.reason not in (StopReason.COMPLETE, StopReason.ACCEPTED)
     return Ending(
         state=found.state_name,
         reason=result.reason,

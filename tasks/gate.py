@@ -90,14 +90,14 @@ def _with_integrity(given: GateInput, here: Surroundings, report: GateReport) ->
     evidence = Evidence(
         given.workspace, given.commit, given.commands, before, now, request.allow_test_changes
     )
-    report = check_integrity(report, evidence, request.integrity)
+    report = check_integrity(report, evidence, request.integrity, here.redact)
     for one in report.tampering:
         here.run.events.emit(
             "loop.tampering",
             iteration=given.number,
             rule=one.rule,
             file=one.file,
-            text=here.redact(one.text),
+            text=one.text,
             blocks=one.blocks,
         )
     return report

@@ -14,7 +14,7 @@ from buildloop.cli.memory import memory
 from buildloop.cli.options import AsJson, Folder, Output, ReportFormat, RunId, Verbose
 from buildloop.cli.output import complain
 from buildloop.cli.suggestions import suggestions
-from buildloop.cli.work import cancel, resume, run
+from buildloop.cli.work import cancel, resume, run, tell
 from buildloop.errors import BuildloopError
 
 app = typer.Typer(
@@ -68,6 +68,7 @@ def _options(
 app.command()(run)
 app.command()(resume)
 app.command()(cancel)
+app.command()(tell)
 app.add_typer(memory, name="memory")
 app.add_typer(suggestions, name="suggestions")
 

@@ -17,6 +17,7 @@ from buildloop.detect import detect_tests
 from buildloop.errors import InputError
 from buildloop.goal import MINIMUM_FREE_BYTES
 from buildloop.request import BuildRequest, DirtyPolicy, new_run_id
+from buildloop.request_secrets import without_secrets
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.repository import check_start, open_repository
 
@@ -36,7 +37,7 @@ def checked_request(flags: Mapping[str, Any], environment: Mapping[str, str]) ->
     settings = gather_settings(_settings(flags), environment, repository.root / repository.inside)
     settings = _filled_in(settings, repository.root / repository.inside)
     request = make_request(settings).named(new_run_id())
-    request = _with_issue(request, environment)
+    request = without_secrets(_with_issue(request, environment), environment)
     check_start(repository, request)
     check_agents(request)
     check_writable(Path(request.state_dir))

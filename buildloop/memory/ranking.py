@@ -21,13 +21,18 @@ USUAL_LENGTH = 14.0
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each word of the query is worth, from how many of `total` failures have it."""
+    """What each word of the query is worth, from how many of `total` failures have it; `best` is the score of the
+    message asked for itself."""
 
     by_word: Mapping[str, float]
+    best: float = 0.0
 
     @classmethod
-    def of(cls, postings: Mapping[str, Sequence[int]], total: int) -> Weights:
-        return cls({word: _rarity(len(ids), max(total, 1)) for word, ids in postings.items()})
+    def of(cls, postings: Mapping[str, Sequence[int]], total: int, said: Sequence[str]) -> Weights:
+        """`said` are the words of the message. A full match is one of these; the same test is only a bonus: the same
+        error in another test is the same error."""
+        worth = cls({word: _rarity(len(ids), max(total, 1)) for word, ids in postings.items()})
+        return cls(worth.by_word, worth.score([word for word in said if word in postings]))
 
     def score(self, words: Sequence[str]) -> float:
         """BM25 of a failure with these (distinct) words."""
@@ -37,8 +42,7 @@ class Weights:
 
     def relevance(self, words: Sequence[str]) -> float:
         """The score next to that of the query itself: 1 is as good as the same words again."""
-        own = self.score(tuple(self.by_word))
-        return min(1.0, self.score(words) / own) if own else 0.0
+        return min(1.0, self.score(words) / self.best) if self.best else 0.0
 
 
 def candidates(postings: Mapping[str, Sequence[int]], weights: Weights) -> list[int]:

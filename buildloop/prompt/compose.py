@@ -39,7 +39,9 @@ RULES = f"""\
 5. When the goal is fully met, end your reply with the single line {DONE_LINE}; otherwise leave it out."""
 
 
-def compose_prompt(state: LoopState, history: History | None = None) -> Prompt:
+def compose_prompt(
+    state: LoopState, history: History | None = None, hints: Sequence[str] = ()
+) -> Prompt:
     number = state.number + 1
     opening = (
         f"You are a coding agent working unattended, iteration {number} of at most {state.max_iterations} "
@@ -50,8 +52,10 @@ def compose_prompt(state: LoopState, history: History | None = None) -> Prompt:
         Section("Your Goal", state.request.goal, Priority.ESSENTIAL),
         Section("Background", _background(state.request.context), Priority.IMPORTANT, limit=16_000),
         Section("Gate", _gate(state), Priority.ESSENTIAL),
+        Section("Guidance From a Person", _guidance(hints), Priority.ESSENTIAL),
         Section("Notice", "\n\n".join(state.notes), Priority.ESSENTIAL),
         Section("Change Course", state.redirect, Priority.ESSENTIAL),
+        Section("Kept Out of the Commit", _kept_out(state.last), Priority.ESSENTIAL),
         Section("Undo These Changes", _to_undo(state.last), Priority.ESSENTIAL),
         Section("What Failed", _failure(state), Priority.ESSENTIAL),
         Section(
@@ -63,6 +67,10 @@ def compose_prompt(state: LoopState, history: History | None = None) -> Prompt:
         Section("Rules", RULES, Priority.ESSENTIAL),
     )
     return assemble(sections, state.request.prompt_budget)
+
+
+def _guidance(hints: Sequence[str]) -> str:
+    return "Somebody who watches this run says:\n\n" + "\n\n".join(hints) if hints else ""
 
 
 def _background(context: str) -> str:
@@ -108,6 +116,26 @@ def _origin(state: LoopState, number: int) -> str:
         return ""
     files = ", ".join(found.agent.checkpoint.files[:3]) or "nothing"
     return f" (broken since iteration {number}, which changed {files})"
+
+
+def _kept_out(last: Iteration) -> str:
+    """Files that were not committed as the agent left them, and why."""
+    if last.agent is None:
+        return ""
+    point, parts = last.agent.checkpoint, []
+    if point.refused:
+        parts.append(
+            "These files were not committed because they hold secrets; what you changed in them is gone. Do it again "
+            "without the secret (read it from the environment at run time, or use an obvious stand-in):"
+        )
+        parts += [
+            f"- {one_line(f'{one.file}, line {one.line}: {one.kind}')}"
+            for one in point.refused[:FAILING_SHOWN]
+        ]
+    if point.restored:
+        files = ", ".join(one_line(name) for name in point.restored[:FAILING_SHOWN])
+        parts.append(f"These files are protected; they were put back as they were: {files}")
+    return "\n".join(parts)
 
 
 def _to_undo(last: Iteration) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -16,7 +14,6 @@ from markupsafe import Markup
 
 from buildloop.diagnosis.explain import VERDICTS
 from buildloop.models import Iteration
-from buildloop.redact import Redactor, redactor
 from buildloop.report.chart import Chart
 from buildloop.report.facts import RunFacts
 from buildloop.report.last_error import error_context
@@ -33,9 +30,6 @@ SMALLEST_GROUP = 5
 FAILING_SHOWN = 12
 TITLE_CHARS = 140
 
-# What masks secrets in the page that is being rendered. Masked before it is escaped: afterwards it reads otherwise.
-_mask: ContextVar[Redactor] = ContextVar("mask", default=str)
-
 
 @dataclass(frozen=True, slots=True)
 class StepGroup:
@@ -46,15 +40,11 @@ class StepGroup:
     folded: bool
 
 
-def html_report(facts: RunFacts, mask: Redactor | None = None) -> str:
+def html_report(facts: RunFacts) -> str:
     story = story_of(facts)
     page = _environment().get_template("report.html.j2")
     charts = (chart_of(story, "wide", WIDE), chart_of(story, "narrow", NARROW)) if story.steps else ()
-    token = _mask.set(mask or redactor(os.environ))
-    try:
-        return _render(page, story, charts)
-    finally:
-        _mask.reset(token)
+    return _render(page, story, charts)
 
 
 def _render(page: Template, story: Story, charts: Sequence[Chart]) -> str:
@@ -100,8 +90,8 @@ def _legend(story: Story) -> list[tuple[str, str]]:
 
 
 def _shown(value: object) -> object:
-    """Every value on its way into the page."""
-    return _mask.get()(visible(value)) if isinstance(value, str) and not isinstance(value, Markup) else value
+    """Every value on its way into the page: without what no reader can see."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache

@@ -11,6 +11,7 @@ from buildloop.diagnosis.model import FailureMode
 from buildloop.result import StopReason
 from buildloop.supervise.model import BroadClass, Ending
 
+# What ends well is not here.
 BY_REASON: Mapping[StopReason, BroadClass] = {
     StopReason.AGENT_REFUSED: BroadClass.AUTH,
     StopReason.AGENT_UNAVAILABLE: BroadClass.TRANSIENT,

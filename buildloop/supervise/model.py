@@ -40,7 +40,7 @@ class Ending(Frozen):
 
     @property
     def complete(self) -> bool:
-        return self.reason is StopReason.COMPLETE
+        return self.reason in (StopReason.COMPLETE, StopReason.ACCEPTED)
 
 
 class Attempt(Frozen):

@@ -25,7 +25,7 @@ def reconnect(workspace: WorkspaceInfo) -> bool:
     if link.is_dir() and not link.is_symlink():
         shutil.rmtree(link)
     if not link.is_file() or link.read_bytes() != wanted.encode():
-        write_atomic(link, wanted)
+        write_atomic(link, wanted, raw=True)
     branch = own.parent.parent / "refs" / "heads" / f"{workspace.branch}.lock"
     for stale in (own / "index.lock", own / "HEAD.lock", branch):
         stale.unlink(missing_ok=True)

@@ -49,7 +49,7 @@ def ending(
 
 
 def test_every_way_to_stop_has_a_class():
-    assert set(BY_REASON) == set(StopReason) - {StopReason.COMPLETE}
+    assert set(BY_REASON) == set(StopReason) - {StopReason.COMPLETE, StopReason.ACCEPTED}
     assert set(MOST_RETRIES) == set(BroadClass)
 
 
