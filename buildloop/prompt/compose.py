@@ -39,9 +39,7 @@ RULES = f"""\
 5. When the goal is fully met, end your reply with the single line {DONE_LINE}; otherwise leave it out."""
 
 
-def compose_prompt(
-    state: LoopState, history: History | None = None, hints: Sequence[str] = ()
-) -> Prompt:
+def compose_prompt(state: LoopState, history: History | None = None, hints: Sequence[str] = ()) -> Prompt:
     number = state.number + 1
     opening = (
         f"You are a coding agent working unattended, iteration {number} of at most {state.max_iterations} "
