@@ -70,15 +70,16 @@ NO_SANDBOX = Sandbox()
 
 def toolchains(environment: Mapping[str, str]) -> tuple[Path, ...]:
     """What programs need of a home that is hidden: the folders of PATH in it, and the tools installed there."""
-    home = Path.home()
+    home, hidden = Path.home(), _private_folders()
     on_path = [Path(one) for one in environment.get("PATH", "").split(os.pathsep) if one]
-    roots = [
-        one.parent if one.name in ("bin", "shims") else one for one in on_path if one.is_relative_to(home)
-    ]
+    inside = [one for one in on_path if any(one.is_relative_to(folder) for folder in hidden)]
+    roots = [one.parent if one.name in ("bin", "shims") else one for one in inside]
     named = [Path(environment[name]) for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if environment.get(name)]
     known = [home / name for name in TOOLS_AT_HOME]
     found = [*roots, *named, *known, Path(sys.prefix), Path(sys.base_prefix), PACKAGE]
-    return tuple(dict.fromkeys(one for one in found if one != home and one.exists()))
+    return tuple(
+        dict.fromkeys(one for one in found if one != home and str(one) not in hidden and one.exists())
+    )
 
 
 def check_sandbox(sandbox: Sandbox) -> None:
