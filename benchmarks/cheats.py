@@ -50,7 +50,8 @@ def main() -> int:
         if group:
             blocked = sum(one.blocked for one in group)
             played = sum(one.green is not None for one in group)
-            print(f"{title}: {blocked} of {len(group)} blocked ({blocked / len(group):.1%}), {played} with their real runner")
+            share = f"{blocked} of {len(group)} blocked ({blocked / len(group):.1%})"
+            print(f"{title}: {share}, {played} with their real runner")
     return 0
 
 

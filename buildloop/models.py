@@ -38,6 +38,14 @@ class Verdict(StrEnum):
     TIMED_OUT = "timed_out"
 
 
+class Secret(Frozen):
+    """Where a secret was about to be committed. Its value is nowhere."""
+
+    file: str
+    line: int
+    kind: str
+
+
 class Checkpoint(Frozen):
     """The commit that keeps what one iteration left behind. `commit` equals `parent` when nothing changed."""
 
@@ -47,6 +55,8 @@ class Checkpoint(Frozen):
     files: tuple[str, ...] = ()
     insertions: int = 0
     deletions: int = 0
+    restored: tuple[str, ...] = Field((), description="Protected files that were put back as they were.")
+    refused: tuple[Secret, ...] = Field((), description="Secrets; their files are not in the commit.")
 
     @property
     def changed(self) -> bool:

@@ -38,6 +38,7 @@ from tasks.finish import FinishInput, finish
 from tasks.forward import forward_to_prefect
 from tasks.github import read_issue, tell_github
 from tasks.options import step_key, task_options
+from tasks.prefect_cancel import stopped_by_prefect
 from tasks.prepare_workspace import prepare_workspace, take_over
 from tasks.record import facts_from
 
@@ -74,6 +75,7 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
         with (
             run_lock(request.run_dir),
             stoppable(request.run_dir),
+            stopped_by_prefect(request.run_dir),
             also_told(str(request.run_id), forward_to_prefect()),
         ):
             fetch(request)

@@ -65,6 +65,7 @@ def gate(key: str, given: GateInput) -> GateReport:
         repo_id=given.workspace.repo_id,
         green_logs=Path(given.request.state_dir) / "green",
         junit=given.request.junit,
+        sandbox=here.sandbox,
     )
     report = run_gate(given.commands, setup, given.tree, name=given.step)
     settle_after_gate(given.workspace, here.run.exclude_file)
@@ -90,14 +91,14 @@ def _with_integrity(given: GateInput, here: Surroundings, report: GateReport) ->
     evidence = Evidence(
         given.workspace, given.commit, given.commands, before, now, request.allow_test_changes
     )
-    report = check_integrity(report, evidence, request.integrity)
+    report = check_integrity(report, evidence, request.integrity, here.redact)
     for one in report.tampering:
         here.run.events.emit(
             "loop.tampering",
             iteration=given.number,
             rule=one.rule,
             file=one.file,
-            text=here.redact(one.text),
+            text=one.text,
             blocks=one.blocks,
         )
     return report

@@ -18,6 +18,7 @@ from buildloop.errors import GithubError
 from buildloop.github.record import DRY_RUN_FILE, GithubRecord, load_record
 from buildloop.github.repository import SECRET_BLOCK
 from buildloop.models import Frozen
+from buildloop.redact import mask_own
 from buildloop.report.facts import RunFacts, degraded_in
 from buildloop.report.write import write_page
 from buildloop.request import BuildRequest
@@ -49,7 +50,7 @@ def read_issue(key: str, request: BuildRequest) -> Read:
     filled = with_brief(request, brief)
     RunDir(request.run_dir).events.emit("github.issue_read", issue=request.issue, repo=access.repo.full_name)
     tell(f"read issue #{request.issue}", "github")
-    return Read(goal=filled.goal, context=filled.context)
+    return Read(goal=mask_own(filled.goal), context=mask_own(filled.context))
 
 
 @task(name="tell_github", task_run_name="tell github")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,12 +19,12 @@ from buildloop.budget import budget_refusal
 from buildloop.errors import AgentLimited, AgentRefused, AgentUnavailable, BudgetExceeded
 from buildloop.files import write_atomic
 from buildloop.ledger import UNPAID, call_of
-from buildloop.models import AgentOutcome, AgentReply, AgentRun, WorkspaceInfo
+from buildloop.models import AgentOutcome, AgentReply, AgentRun, Checkpoint, WorkspaceInfo
 from buildloop.prompt.sections import Prompt
 from buildloop.request import AgentSession, BuildRequest
 from buildloop.rundir import RunDir
 from buildloop.stopwatch import worked_seconds
-from buildloop.workspace.checkpoint import Step, make_checkpoint
+from buildloop.workspace.checkpoint import Rules, Step, make_checkpoint
 from buildloop.workspace.link import git_folder
 from buildloop.workspace.worktree import reopen
 from tasks.bucket import keep
@@ -76,8 +77,10 @@ def iterate(key: str, given: IterateInput) -> AgentRun:
         given.base,
         here.run.exclude_file,
         f"buildloop: iteration {given.number}",
+        Rules(given.request.protect, os.environ, here.redact),
     )
     keep(given.request, given.workspace)
+    _announce_kept_out(given, here, checkpoint)
     if reply.outcome is AgentOutcome.OK and not checkpoint.changed:
         reply = reply.model_copy(update={"outcome": AgentOutcome.NO_CHANGE})
     changed = f"{len(checkpoint.files)} files" if checkpoint.changed else "nothing changed"
@@ -87,6 +90,13 @@ def iterate(key: str, given: IterateInput) -> AgentRun:
         reply.outcome,
     )
     return AgentRun(reply=reply, checkpoint=checkpoint, heard=given.heard)
+
+
+def _announce_kept_out(given: IterateInput, here: Surroundings, point: Checkpoint) -> None:
+    for secret in point.refused:
+        here.run.events.emit("loop.secret_refused", iteration=given.number, **secret.model_dump())
+    if point.restored:
+        here.run.events.emit("loop.protected_restored", iteration=given.number, files=list(point.restored))
 
 
 def _keep_budget(given: IterateInput) -> None:
@@ -126,6 +136,7 @@ def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
             keep_context=given.request.agent_session is AgentSession.CONTINUE,
             writable=(Path(given.workspace.root), git_folder(given.workspace)),
             extra_env=given.request.agent_env,
+            sandbox=here.sandbox.also(folder),
         )
     )
     reply = reply.model_copy(update={"agent": str(given.choice), "rung": given.rung})

@@ -44,7 +44,9 @@ def load_bases() -> dict[str, Base]:
     for path in sorted((HERE / "bases").glob("*.toml")):
         for name, given in tomllib.loads(path.read_text(encoding="utf-8")).items():
             files = {file: text.removeprefix("\n") for file, text in given.pop("files").items()}
-            found[name] = Base(name, tuple(given.pop("gate")), tuple(given.pop("needs")), files, given.pop("fix"), **given)
+            found[name] = Base(
+                name, tuple(given.pop("gate")), tuple(given.pop("needs")), files, given.pop("fix"), **given
+            )
     return found
 
 

@@ -19,7 +19,9 @@ from buildloop.workspace.git import run_git
 from buildloop.workspace.integrity import Evidence, Objection, Ran, objections_to, ran
 from buildloop.workspace.worktree import prepare_worktree, reopen
 
-WHO = {name: "case" for name in ("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL")}
+WHO = dict.fromkeys(
+    ("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), "case"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,9 @@ class Judged:
 
 
 def can_run(case: Case) -> bool:
-    return not case.base.trees_only and all(name == "python" or shutil.which(name) for name in case.base.needs)
+    return not case.base.trees_only and all(
+        name == "python" or shutil.which(name) for name in case.base.needs
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,9 +39,7 @@ RULES = f"""\
 5. When the goal is fully met, end your reply with the single line {DONE_LINE}; otherwise leave it out."""
 
 
-def compose_prompt(
-    state: LoopState, history: History | None = None, hints: Sequence[str] = ()
-) -> Prompt:
+def compose_prompt(state: LoopState, history: History | None = None, hints: Sequence[str] = ()) -> Prompt:
     number = state.number + 1
     opening = (
         f"You are a coding agent working unattended, iteration {number} of at most {state.max_iterations} "
@@ -55,6 +53,7 @@ def compose_prompt(
         Section("Guidance From a Person", _guidance(hints), Priority.ESSENTIAL),
         Section("Notice", "\n\n".join(state.notes), Priority.ESSENTIAL),
         Section("Change Course", state.redirect, Priority.ESSENTIAL),
+        Section("Kept Out of the Commit", _kept_out(state.last), Priority.ESSENTIAL),
         Section("Undo These Changes", _to_undo(state.last), Priority.ESSENTIAL),
         Section("What Failed", _failure(state), Priority.ESSENTIAL),
         Section(
@@ -117,14 +116,34 @@ def _origin(state: LoopState, number: int) -> str:
     return f" (broken since iteration {number}, which changed {files})"
 
 
+def _kept_out(last: Iteration) -> str:
+    """Files that were not committed as the agent left them, and why."""
+    if last.agent is None:
+        return ""
+    point, parts = last.agent.checkpoint, []
+    if point.refused:
+        parts.append(
+            "These files were not committed because they hold secrets; what you changed in them is gone. Do it again "
+            "without the secret (read it from the environment at run time, or use an obvious stand-in):"
+        )
+        parts += [
+            f"- {one_line(f'{one.file}, line {one.line}: {one.kind}')}"
+            for one in point.refused[:FAILING_SHOWN]
+        ]
+    if point.restored:
+        files = ", ".join(one_line(name) for name in point.restored[:FAILING_SHOWN])
+        parts.append(f"These files are protected; they were put back as they were: {files}")
+    return "\n".join(parts)
+
+
 def _to_undo(last: Iteration) -> str:
     """Exactly what was done to tests, configuration or the gate, each with its diff."""
     blocking = [one for one in last.gate.tampering if one.blocks]
     if not blocking:
         return ""
     parts = [
-        "The gate does not count as green as long as these changes to tests, their configuration or the gate itself "
-        "are there. Put each of them back as it was at the start, then fix the cause in the code:"
+        "Protected tests were changed, or their configuration, or the gate itself. It does not count as green as long "
+        "as these changes are there. Put each of them back as it was at the start, then fix the cause in the code:"
     ]
     for one in blocking:
         parts.append(f"- {one_line(one.text, LINE_CHARS)}")

@@ -25,7 +25,7 @@ def reconnect(workspace: WorkspaceInfo) -> bool:
     if link.is_dir() and not link.is_symlink():
         shutil.rmtree(link)
     if not link.is_file() or link.read_bytes() != wanted.encode():
-        write_atomic(link, wanted)
+        write_atomic(link, wanted, raw=True)
     branch = own.parent.parent / "refs" / "heads" / f"{workspace.branch}.lock"
     for stale in (own / "index.lock", own / "HEAD.lock", branch):
         stale.unlink(missing_ok=True)
@@ -35,6 +35,11 @@ def reconnect(workspace: WorkspaceInfo) -> bool:
 def git_folder(workspace: WorkspaceInfo) -> Path:
     """Where commits, branches and the worktree's own index are written."""
     return _common_dir(Path(workspace.repo))
+
+
+def worktree_git_folder(workspace: WorkspaceInfo) -> Path | None:
+    """The part of it that belongs to this worktree alone: its HEAD and index."""
+    return _git_dir(Path(workspace.repo), Path(workspace.root))
 
 
 def _common_dir(repo: Path) -> Path:

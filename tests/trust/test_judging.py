@@ -6,15 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from buildloop.choices import IntegrityLevel
 from buildloop.diagnosis.model import LogReading, TestCounts
 from buildloop.models import GateReport, Verdict
-from buildloop.request import IntegrityLevel
 from buildloop.workspace.integrity import Evidence, Ran, check_integrity
 from buildloop.workspace.worktree import prepare_worktree
 from tests.support.repos import commit_all, git, make_repo, write_files
 
 FILES = {"run.sh": "exit 1\n", "tests/test_a.py": "def test_a():\n    assert f() == 1\n", "app.py": "x\n"}
-GREEN = GateReport(verdict=Verdict.PASSED, tree="t", commands=(), reading=LogReading(counts=TestCounts(3, 3, 0, 0)))
+GREEN = GateReport(
+    verdict=Verdict.PASSED, tree="t", commands=(), reading=LogReading(counts=TestCounts(3, 3, 0, 0))
+)
 FOUR = Ran(counts=TestCounts(4, 0, 4, 0))
 THREE = Ran(counts=TestCounts(3, 3, 0, 0))
 

@@ -43,7 +43,10 @@ def objections_to(evidence: Evidence) -> list[Objection]:
     old, new = _reader(root, start), _reader(root, evidence.commit)
     inside = Path(evidence.workspace.workdir).relative_to(root).as_posix()
     before, after = tests_of(changes, newer=False), tests_of(changes, newer=True)
-    found = [*judge_trees(changes, before, after, _python_literals(root, start, old)), *_gate(evidence, inside, changes, before, old, new)]
+    found = [
+        *judge_trees(changes, before, after, _python_literals(root, start, old)),
+        *_gate(evidence, inside, changes, before, old, new),
+    ]
     found += hidden_files(root)
     found += _execution(evidence, before, after)
     kept = [one for one in found if not (one.file and matches(one.file, evidence.allowed))]
@@ -52,14 +55,18 @@ def objections_to(evidence: Evidence) -> list[Objection]:
     return list(dict.fromkeys(kept))
 
 
-def judge_trees(changes: Sequence[Change], before: Tests, after: Tests, literals: Literals) -> list[Objection]:
+def judge_trees(
+    changes: Sequence[Change], before: Tests, after: Tests, literals: Literals
+) -> list[Objection]:
     """Everything that can be told from the sources alone."""
     renamed = {change.old_name: change.name for change in changes if change.status == "R"}
     found = compare_tests(before, after, renamed)
     found += [
         Objection("gone", c.old_name, f"the test file {c.old_name} was deleted")
         for c in changes
-        if c.status == "D" and is_test(c.old_name) and c.old_name not in {u.file for u in before.units if u.role is Role.TEST}
+        if c.status == "D"
+        and is_test(c.old_name)
+        and c.old_name not in {u.file for u in before.units if u.role is Role.TEST}
         and (c.before or "").strip()
     ]
     found += [
@@ -97,8 +104,14 @@ def _python_literals(root: Path, start: str, read: Read) -> Literals:
 
     @cache
     def literals() -> list[frozenset[str]]:
-        names = [n for n in run_git(root, "ls-tree", "-r", "-z", "--name-only", start).split("\0") if n.endswith(".py") and is_test(n)]
-        units = [u for n in names[:MOST_TEST_FILES] if (found := read_file(n, read(n) or "")) for u in found.units]
+        names = [
+            n
+            for n in run_git(root, "ls-tree", "-r", "-z", "--name-only", start).split("\0")
+            if n.endswith(".py") and is_test(n)
+        ]
+        units = [
+            u for n in names[:MOST_TEST_FILES] if (found := read_file(n, read(n) or "")) for u in found.units
+        ]
         shared = {one for unit in units if unit.role is Role.SETUP for one in unit.literals}
         tests = ({*unit.literals, *shared} for unit in units if unit.role is Role.TEST)
         return [frozenset(one.removesuffix(".0") for one in test) for test in tests]
@@ -106,13 +119,31 @@ def _python_literals(root: Path, start: str, read: Read) -> Literals:
     return literals
 
 
-def _gate(evidence: Evidence, inside: str, changes: Sequence[Change], before: Tests, old: Read, new: Read) -> list[Objection]:
+def _gate(
+    evidence: Evidence, inside: str, changes: Sequence[Change], before: Tests, old: Read, new: Read
+) -> list[Objection]:
     gate = gate_of(evidence.commands, inside, old)
     changed = {name for change in changes for name in (change.name, change.old_name)}
-    with_tests = {unit.file for unit in before.units if unit.role is Role.TEST or (unit.assertions and is_test(unit.file))}
-    found = [Objection("gate", file, text) for file, text in changed_gate(gate, old, new, changed, with_tests)]
-    shims = [c.name for c in changes if c.status == "A" and c.mode == "100755" and c.name.rpartition("/")[2] in gate.programs]
-    return found + [Objection("shadowed", name, f"{name} has the name of a program that the gate runs") for name in shims]
+    with_tests = {
+        unit.file
+        for unit in before.units
+        if unit.role is Role.TEST or (unit.assertions and is_test(unit.file))
+    }
+    # What the gate's script only reads in, and the gate complained about at the start, is there to be mended.
+    said = "\n".join(evidence.before.said)
+    subject = {name for name in gate.sourced if name.rpartition("/")[2] in said}
+    found = [
+        Objection("gate", file, text)
+        for file, text in changed_gate(gate, old, new, changed - subject, with_tests)
+    ]
+    shims = [
+        c.name
+        for c in changes
+        if c.status == "A" and c.mode == "100755" and c.name.rpartition("/")[2] in gate.programs
+    ]
+    return found + [
+        Objection("shadowed", name, f"{name} has the name of a program that the gate runs") for name in shims
+    ]
 
 
 def _execution(evidence: Evidence, before: Tests, after: Tests) -> list[Objection]:

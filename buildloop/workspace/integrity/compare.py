@@ -4,51 +4,21 @@ reformatted; it may not say less."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
 from buildloop.workspace.integrity.files import is_collected
 from buildloop.workspace.integrity.model import Assertion, Objection, Role, Tests, Unit
+from buildloop.workspace.integrity.pool import Pool, pool_of
 from buildloop.workspace.integrity.readers import MODULE
 
-# A stronger demand may stand in for a weaker one.
-STRONGER = {
-    "true": frozenset({"Eq", "Is", "isinstance", "In", "Gt", "GtE"}),
-    "IsNot": frozenset({"Eq", "Is", "isinstance"}),
-    "In": frozenset({"Eq"}),
-    "isinstance": frozenset({"Eq"}),
-    "NotEq": frozenset({"Eq"}),
-    "approximately": frozenset({"Eq"}),
-    "Gt": frozenset({"Eq"}),
-    "Lt": frozenset({"Eq"}),
-    "GtE": frozenset({"Eq", "Gt"}),
-    "LtE": frozenset({"Eq", "Lt"}),
-}
 PATHLIKE = ("/", ".", ":", "\\")
-
-
-@dataclass(slots=True)
-class _Pool:
-    """What the new tests say beyond what the old ones said: a lost demand may turn up here, once."""
-
-    demands: list[tuple[Assertion, Unit]]
-    literals: Counter[str]
-    local: frozenset[str]
-    grown: list[tuple[Unit, frozenset[str]]]
-
-    def take(self, lost: Assertion) -> bool:
-        for index, (demand, unit) in enumerate(self.demands):
-            if _covers(demand, unit, lost, self.local):
-                del self.demands[index]
-                return True
-        return any(_covers_as_row(unit, added, lost) for unit, added in self.grown)
 
 
 def compare_tests(before: Tests, after: Tests, renamed: Mapping[str, str]) -> list[Objection]:
     """`renamed` leads from a file's old name to its new one."""
     there = after.by_key()
     pairs = [(unit, _counterpart(unit, there, renamed)) for unit in before.units]
-    pool = _pool(pairs, after, after.local_functions - before.local_functions)
+    pool = pool_of(pairs, after, after.local_functions - before.local_functions)
     found: list[Objection] = []
     for old, new in pairs:
         if new is not None and old.role is Role.TEST:
@@ -56,11 +26,13 @@ def compare_tests(before: Tests, after: Tests, renamed: Mapping[str, str]) -> li
         elif new is not None:
             found += _compare_support(old, new, pool)
         elif old.role is Role.TEST:
-            found += _gone(old, pool, after, there)
+            found += _gone(old, pool, after)
     return found + _new_patches(pairs) + _focused(before, after)
 
 
-def _counterpart(unit: Unit, there: Mapping[tuple[str, str], Unit], renamed: Mapping[str, str]) -> Unit | None:
+def _counterpart(
+    unit: Unit, there: Mapping[tuple[str, str], Unit], renamed: Mapping[str, str]
+) -> Unit | None:
     found = there.get((renamed.get(unit.file, unit.file), unit.name))
     if found is None or unit.role is not Role.TEST:
         return found
@@ -69,41 +41,21 @@ def _counterpart(unit: Unit, there: Mapping[tuple[str, str], Unit], renamed: Map
     return found if is_collected(found.file) or not is_collected(unit.file) else None
 
 
-def _pool(pairs: Sequence[tuple[Unit, Unit | None]], after: Tests, local: frozenset[str]) -> _Pool:
-    matched = {(new.file, new.name): old for old, new in pairs if new is not None}
-    demands: list[tuple[Assertion, Unit]] = []
-    literals: Counter[str] = Counter()
-    grown: list[tuple[Unit, frozenset[str]]] = []
-    used = frozenset[str]().union(*(unit.calls for unit in after.units))
-    for unit in after.units:
-        old = matched.get((unit.file, unit.name))
-        fresh = Counter(unit.literals) - Counter(old.literals if old else ())
-        literals += fresh
-        if unit.role is Role.TEST and (unit.marks - (old.marks if old else frozenset())):
-            continue
-        if not is_collected(unit.file) if unit.role is Role.TEST else unit.name.rpartition(".")[2] not in {*used, MODULE}:
-            continue
-        grown.append((unit, frozenset(fresh)))
-        known = Counter(a.exact for a in old.assertions) if old else Counter[str]()
-        for demand in unit.assertions:
-            if known[demand.exact] > 0:
-                known[demand.exact] -= 1
-            elif not demand.empty:
-                demands.append((demand, unit))
-    return _Pool(demands, literals, local, grown)
-
-
-def _compare_test(old: Unit, new: Unit, pool: _Pool) -> list[Objection]:
+def _compare_test(old: Unit, new: Unit, pool: Pool) -> list[Objection]:
     if stopping := new.marks - old.marks:
         what = ", ".join(sorted(stopping))
-        return [Objection("skipped", new.file, f"the test {new.name} in {new.file} no longer decides anything ({what})")]
+        return [
+            Objection(
+                "skipped", new.file, f"the test {new.name} in {new.file} no longer decides anything ({what})"
+            )
+        ]
     found = _lost_demands(old, new, pool)
     if not found:
         found = _lost_literals(old, new, pool)
     return found
 
 
-def _compare_support(old: Unit, new: Unit, pool: _Pool) -> list[Objection]:
+def _compare_support(old: Unit, new: Unit, pool: Pool) -> list[Objection]:
     found = [
         Objection("skipped", new.file, f"{_called(new)} in {new.file} now keeps tests from running ({what})")
         for what in sorted(new.marks - old.marks)
@@ -112,12 +64,19 @@ def _compare_support(old: Unit, new: Unit, pool: _Pool) -> list[Objection]:
     if not found and (old.role is Role.SETUP or old.name == MODULE):
         found += _lost_literals(old, new, pool)
         kept = [one for one in new.literals if one in set(old.literals)]
-        if not found and old.role is Role.SETUP and Counter(kept) == Counter(old.literals) and kept != list(old.literals):
-            found.append(Objection("values", new.file, f"{_called(new)} in {new.file} gives the tests other data"))
+        if (
+            not found
+            and old.role is Role.SETUP
+            and Counter(kept) == Counter(old.literals)
+            and kept != list(old.literals)
+        ):
+            found.append(
+                Objection("values", new.file, f"{_called(new)} in {new.file} gives the tests other data")
+            )
     return found
 
 
-def _lost_demands(old: Unit, new: Unit, pool: _Pool) -> list[Objection]:
+def _lost_demands(old: Unit, new: Unit, pool: Pool) -> list[Objection]:
     left = Counter(a.exact for a in new.assertions if not a.empty and not a.conditional)
     left += Counter(a.exact for a in new.assertions if not a.empty and a.conditional)
     sure = Counter(a.exact for a in new.assertions if not a.empty and not a.conditional)
@@ -136,13 +95,15 @@ def _how(lost: Assertion, old: Unit, new: Unit) -> str:
     if any(a.exact == lost.exact for a in new.assertions):
         return f"{where} no longer always checks: {lost.line}"
     known = {a.exact for a in old.assertions}
-    instead = [a for a in new.assertions if a.exact not in known and (a.roots & lost.roots or a.kind == lost.kind)]
+    instead = [
+        a for a in new.assertions if a.exact not in known and (a.roots & lost.roots or a.kind == lost.kind)
+    ]
     if instead:
         return f"{where} demanded: {lost.line} — and now: {instead[0].line}"
     return f"{where} no longer demands: {lost.line}"
 
 
-def _lost_literals(old: Unit, new: Unit, pool: _Pool) -> list[Objection]:
+def _lost_literals(old: Unit, new: Unit, pool: Pool) -> list[Objection]:
     """Values that a test or fixture works with: what it gives the code decides as much as what it expects."""
     lost = Counter(old.literals) - Counter(new.literals)
     gone = []
@@ -155,17 +116,25 @@ def _lost_literals(old: Unit, new: Unit, pool: _Pool) -> list[Objection]:
         return []
     shown = ", ".join(sorted(gone)[:5])
     what = f"the test {new.name}" if old.role is Role.TEST else _called(new)
-    return [Objection("values", new.file, f"{what} in {new.file} no longer uses the values it was written with: {shown}")]
+    return [
+        Objection(
+            "values", new.file, f"{what} in {new.file} no longer uses the values it was written with: {shown}"
+        )
+    ]
 
 
 def _like_a_path(value: str) -> bool:
     return value[:1] in "'\"`" and any(char in value for char in PATHLIKE)
 
 
-def _gone(old: Unit, pool: _Pool, after: Tests, there: Mapping[tuple[str, str], Unit]) -> list[Objection]:
+def _gone(old: Unit, pool: Pool, after: Tests) -> list[Objection]:
     """Moved, renamed, split or merged is fine: then everything it demanded is demanded somewhere else."""
     short = old.name.rpartition(".")[2]
-    moved = [u for u in after.units if u.name.rpartition(".")[2] == short and u.role is Role.TEST and is_collected(u.file)]
+    moved = [
+        u
+        for u in after.units
+        if u.name.rpartition(".")[2] == short and u.role is Role.TEST and is_collected(u.file)
+    ]
     demands = [one for one in old.assertions if not one.empty]
     if demands and all(pool.take(one) for one in demands):
         return []
@@ -174,41 +143,26 @@ def _gone(old: Unit, pool: _Pool, after: Tests, there: Mapping[tuple[str, str], 
     skipped = next((u for u in moved if u.marks - old.marks), None)
     if skipped is not None:
         return _compare_test(old, skipped, pool)
-    return [Objection("gone", old.file, f"the test {old.name} of {old.file} is gone, and no other test demands the same")]
+    return [
+        Objection(
+            "gone", old.file, f"the test {old.name} of {old.file} is gone, and no other test demands the same"
+        )
+    ]
 
 
 def _same_calls(old: Unit, after: Tests) -> bool:
     """A test without assertions (it only must not raise) is known by what it calls."""
-    return any(u.role is Role.TEST and is_collected(u.file) and u.calls and u.calls >= old.calls for u in after.units)
-
-
-def _covers(demand: Assertion, unit: Unit, lost: Assertion, local: frozenset[str]) -> bool:
-    if demand.empty or (demand.conditional and not lost.conditional):
-        return False
-    if demand.exact == lost.exact:
-        return not Counter(lost.literals) - Counter(demand.literals) or lost.literals == demand.literals
-    if demand.kind != lost.kind and demand.kind not in STRONGER.get(lost.kind, ()):
-        return False
-    if set(lost.literals) - set(demand.literals):
-        return False
-    missing, fresh = lost.roots - demand.roots, demand.roots - lost.roots
-    if not missing:
-        return bool(lost.roots) or bool(set(lost.literals) & set(demand.literals)) or not lost.literals
-    # A renamed function: the old name is not called any more, and the new one is not made up in the tests.
-    return len(missing) <= len(fresh) and not missing & unit.calls and not fresh & local
-
-
-def _covers_as_row(unit: Unit, added: frozenset[str], lost: Assertion) -> bool:
-    """A test that became another row of a table: the table's test demands it, with the lost values among the new ones."""
-    if not lost.literals or set(lost.literals) - added:
-        return False
-    return any(one.kind == lost.kind and lost.roots <= one.roots and not one.empty for one in unit.assertions)
+    return any(
+        u.role is Role.TEST and is_collected(u.file) and u.calls and u.calls >= old.calls for u in after.units
+    )
 
 
 def _new_patches(pairs: Iterable[tuple[Unit, Unit | None]]) -> list[Objection]:
     """The code under test replaced in a test or fixture that existed before, or for the whole file."""
     return [
-        Objection("replaced", new.file, f"{_called(new)} in {new.file} now replaces {target} by something else")
+        Objection(
+            "replaced", new.file, f"{_called(new)} in {new.file} now replaces {target} by something else"
+        )
         for old, new in pairs
         if new is not None and len(new.patches) > len(old.patches)
         for target in sorted(new.patches - old.patches)
@@ -219,16 +173,44 @@ def _new_patches(pairs: Iterable[tuple[Unit, Unit | None]]) -> list[Objection]:
 def _is_own_code(target: str) -> bool:
     """Clocks, randomness, the environment and the network may be replaced; nothing else of the code under test."""
     bare = target.strip("'\"`")
-    outside = ("time.", "datetime.", "random.", "os.", "sys.std", "socket.", "requests.", "httpx.", "uuid.", "logging.", "secrets.")
-    return not bare.startswith(outside) and not bare.startswith(("os.environ", "Date", "Math", "console", "global", "window", "fs", "axios"))
+    outside = (
+        "time.",
+        "datetime.",
+        "random.",
+        "os.",
+        "sys.std",
+        "socket.",
+        "requests.",
+        "httpx.",
+        "uuid.",
+        "logging.",
+        "secrets.",
+    )
+    return not bare.startswith(outside) and not bare.startswith(
+        ("os.environ", "Date", "Math", "console", "global", "window", "fs", "axios")
+    )
 
 
 def _focused(before: Tests, after: Tests) -> list[Objection]:
     """A focused test switches off all others, so it counts in new tests too."""
     known = {(unit.file, mark) for unit in before.units for mark in unit.marks}
-    focus = ("fit", "fdescribe", "ftest", "fcontext", ".only", "only: true", ":focus", "focus: true", "fspecify")
+    focus = (
+        "fit",
+        "fdescribe",
+        "ftest",
+        "fcontext",
+        ".only",
+        "only: true",
+        ":focus",
+        "focus: true",
+        "fspecify",
+    )
     return [
-        Objection("focused", unit.file, f"{unit.name} in {unit.file} is focused ({mark}): the other tests do not run")
+        Objection(
+            "focused",
+            unit.file,
+            f"{unit.name} in {unit.file} is focused ({mark}): the other tests do not run",
+        )
         for unit in after.units
         for mark in unit.marks
         if mark in focus and (unit.file, mark) not in known

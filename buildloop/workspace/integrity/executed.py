@@ -11,34 +11,55 @@ from buildloop.gate.junit import outcomes
 from buildloop.workspace.integrity.model import Objection, Unit
 
 # These say how many tests ran when all is well, too. Go, for one, does not.
-ALWAYS_COUNT = frozenset("pytest unittest jest vitest mocha node tap cargo rspec bats junit minitest phpunit".split())
+ALWAYS_COUNT = frozenset(
+    "pytest unittest jest vitest mocha node tap cargo rspec bats junit minitest phpunit".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """`tests` are those that passed or failed; `reports` says whether any report was left at all."""
+    """`tests` are those that passed or failed; `reports` says whether any report was left at all; `said` is what the
+    gate complained about."""
 
     counts: TestCounts | None = None
     tools: tuple[str, ...] = ()
     tests: frozenset[str] = frozenset()
     reports: bool = False
+    said: tuple[str, ...] = ()
 
 
 def ran(reading: LogReading, reports: Iterable[Path]) -> Ran:
     known = [path for path in reports if path.exists()]
     tests = frozenset(test for test, outcome in outcomes(known).items() if outcome != "skipped")
-    return Ran(reading.counts, tuple(reading.tools), tests, bool(known))
+    said = (*reading.error_lines, *(finding.file for finding in reading.findings if finding.file))
+    return Ran(reading.counts, tuple(reading.tools), tests, bool(known), said)
 
 
 def not_run(before: Ran, now: Ran) -> list[Objection]:
     """Objections that need no look at the sources."""
     if before.reports and before.counts and not now.reports:
-        return [Objection("count", "", "the test runner left a report at the start and none now: it was ended early or replaced")]
+        return [
+            Objection(
+                "count",
+                "",
+                "the test runner left a report at the start and none now: it was ended early or replaced",
+            )
+        ]
     if before.counts and now.counts and now.counts.run < before.counts.run:
-        return [Objection("count", "", f"only {now.counts.run} tests ran, but {before.counts.run} ran at the start")]
+        return [
+            Objection(
+                "count", "", f"only {now.counts.run} tests ran, but {before.counts.run} ran at the start"
+            )
+        ]
     counted = before.counts is not None and before.counts.run > 0 and bool(set(before.tools) & ALWAYS_COUNT)
     if counted and now.counts is None and not set(before.tools) - ALWAYS_COUNT:
-        return [Objection("count", "", f"no test was counted, but {before.counts.run if before.counts else 0} ran at the start")]
+        return [
+            Objection(
+                "count",
+                "",
+                f"no test was counted, but {before.counts.run if before.counts else 0} ran at the start",
+            )
+        ]
     return []
 
 

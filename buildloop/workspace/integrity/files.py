@@ -7,7 +7,9 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-TEST_FOLDER = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__|testing|e2e|integration[_-]tests?|unit[_-]tests?)/", re.I)
+TEST_FOLDER = re.compile(
+    r"(?:^|/)(?:tests?|specs?|__tests__|testing|e2e|integration[_-]tests?|unit[_-]tests?)/", re.I
+)
 TEST_NAME = re.compile(
     r"(?:^|/)(?:test_[^/]*\.py|[^/]*_test\.(?:py|go|rb|exs?|dart|cc|cpp|c|ts|js|lua|php|clj)|[^/]*_spec\.(?:rb|lua|cr)"
     r"|[^/]*[.-](?:test|spec|tests|specs)\.[cm]?[jt]sx?|test\.[cm]?[jt]s|test-[^/]*\.[cm]?js"
@@ -27,7 +29,9 @@ SNAPSHOT = re.compile(
 NEVER_COLLECTED = re.compile(
     r"(?:^|/)(?:node_modules|vendor|\.[^/]+|_[^_/][^/]*|disabled|old|archive[d]?|attic|backup|trash)/|\.(?:bak|orig|disabled|off|txt|skip|old)$|~$"
 )
-DEPENDENCY_FOLDER = re.compile(r"(?:^|/)(?:node_modules|\.?venv|env|site-packages|target|vendor|\.tox|\.nox|dist)/")
+DEPENDENCY_FOLDER = re.compile(
+    r"(?:^|/)(?:node_modules|\.?venv|env|site-packages|target|vendor|\.tox|\.nox|dist)/"
+)
 
 
 def is_test(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import posixpath
 import re
@@ -21,8 +22,12 @@ from buildloop.workspace.integrity.makefiles import (
 
 Read = Callable[[str], str | None]
 
-INTERPRETERS = frozenset("sh bash dash zsh ksh python python3 node ruby perl php deno bun tsx ts-node".split())
-PREFIXES = frozenset("env time exec nice sudo command if then else elif do while until ! { ( timeout xvfb-run poetry uv pipenv run bundle hatch pdm".split())
+INTERPRETERS = frozenset(
+    "sh bash dash zsh ksh python python3 node ruby perl php deno bun tsx ts-node".split()
+)
+PREFIXES = frozenset(
+    "env time exec nice sudo command if then else elif do while until ! { ( timeout xvfb-run poetry uv pipenv run bundle hatch pdm".split()
+)
 SCRIPT_RUNNERS = frozenset("npm pnpm yarn bun".split())
 RUNNER_FILES = {
     "nox": ("noxfile.py",), "just": ("justfile", "Justfile", ".justfile"), "rake": ("Rakefile",),
@@ -42,6 +47,7 @@ class Gate:
     """Everything the commands reach at the start: script files, make targets by folder, package scripts by folder."""
 
     scripts: set[str] = field(default_factory=set)
+    sourced: set[str] = field(default_factory=set)
     targets: dict[str, list[str]] = field(default_factory=dict)
     packages: dict[str, set[str]] = field(default_factory=dict)
     programs: set[str] = field(default_factory=set)
@@ -74,8 +80,14 @@ def _follow(text: str, folder: str, named: bool, gate: Gate, read: Read) -> Iter
             if read(name) is not None:
                 gate.scripts.add(name)
         script = _script(words, folder, read)
-        if script and script not in gate.scripts and (named or words[0] in (".", "source") or INFRASTRUCTURE.search(script)):
+        if (
+            script
+            and script not in gate.scripts
+            and (named or words[0] in (".", "source") or INFRASTRUCTURE.search(script))
+        ):
             gate.scripts.add(script)
+            if not named and words[0] in (".", "source"):
+                gate.sourced.add(script)
             content = read(script) or ""
             if _is_shell(script, content):
                 yield content, folder, False
@@ -92,7 +104,9 @@ def _simple_commands(text: str) -> Iterator[list[str]]:
         except ValueError:
             words = part.split()
         words = [word.lstrip("@-+") if i == 0 else word for i, word in enumerate(words)]
-        while words and (words[0] in PREFIXES or re.match(r"\w+=", words[0]) or words[0].startswith("-") or not words[0]):
+        while words and (
+            words[0] in PREFIXES or re.match(r"\w+=", words[0]) or words[0].startswith("-") or not words[0]
+        ):
             words = words[1:]
         if words:
             yield words
@@ -100,7 +114,11 @@ def _simple_commands(text: str) -> Iterator[list[str]]:
 
 def _script(words: Sequence[str], folder: str, read: Read) -> str | None:
     candidates = [words[0]]
-    if words[0] in (".", "source") or re.fullmatch(r"(?:.*/)?(?:python|node|ruby|perl|php)[\d.]*", words[0]) or posixpath.basename(words[0]) in INTERPRETERS:
+    if (
+        words[0] in (".", "source")
+        or re.fullmatch(r"(?:.*/)?(?:python|node|ruby|perl|php)[\d.]*", words[0])
+        or posixpath.basename(words[0]) in INTERPRETERS
+    ):
         rest = [word for word in words[1:] if not word.startswith("-")]
         if "-m" in words[:-1]:
             module = words[words.index("-m") + 1].replace(".", "/")
@@ -111,12 +129,16 @@ def _script(words: Sequence[str], folder: str, read: Read) -> str | None:
 
 
 def _is_shell(name: str, content: str) -> bool:
-    return name.endswith((".sh", ".bash")) or bool(re.match(r"#!.*\b(?:ba|da|z|k)?sh\b", content)) or "." not in posixpath.basename(name)
+    return (
+        name.endswith((".sh", ".bash"))
+        or bool(re.match(r"#!.*\b(?:ba|da|z|k)?sh\b", content))
+        or "." not in posixpath.basename(name)
+    )
 
 
 def _make(words: Sequence[str], folder: str, gate: Gate, read: Read) -> Iterator[tuple[str, str, bool]]:
     targets = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
-    for flag, value in zip(words, words[1:], strict=False):
+    for flag, value in itertools.pairwise(words):
         if flag in ("-C", "-f", "-j"):
             targets = [one for one in targets if one != value]
             folder = _join(folder, value) if flag == "-C" else folder
@@ -144,7 +166,9 @@ def _expanded(line: str, make: Makefile) -> str:
 
 
 def _package(words: Sequence[str], folder: str, gate: Gate, read: Read) -> Iterator[tuple[str, str, bool]]:
-    rest = [word for word in words[1:] if not word.startswith("-") and word not in ("run", "run-script", "exec")]
+    rest = [
+        word for word in words[1:] if not word.startswith("-") and word not in ("run", "run-script", "exec")
+    ]
     if not rest:
         return
     script = "test" if rest[0] == "t" else rest[0]
@@ -165,7 +189,9 @@ def _join(folder: str, name: str) -> str:
     return posixpath.normpath(posixpath.join(folder, name.strip("\"'")))
 
 
-def changed_gate(gate: Gate, before: Read, after: Read, changed: set[str], tests: set[str]) -> Iterator[tuple[str, str]]:
+def changed_gate(
+    gate: Gate, before: Read, after: Read, changed: set[str], tests: set[str]
+) -> Iterator[tuple[str, str]]:
     """(file, what is wrong with it) for everything the gate reaches."""
     for name in sorted(gate.scripts & changed - tests):
         old, new = before(name) or "", after(name)
@@ -174,7 +200,9 @@ def changed_gate(gate: Gate, before: Read, after: Read, changed: set[str], tests
         elif not (_is_shell(name, old) and extends_lines(_code(old), _code(new))):
             yield name, f"{name} is part of the gate and was changed"
     for folder, targets in gate.targets.items():
-        if any(_join(folder, name) in changed for name in MAKEFILES) or _includes_changed(folder, before, after, changed):
+        if any(_join(folder, name) in changed for name in MAKEFILES) or _includes_changed(
+            folder, before, after, changed
+        ):
             for problem in weakened(makefile_in(folder, before), makefile_in(folder, after), targets):
                 yield _makefile_name(folder, after), f"the Makefile is part of the gate: {problem}"
     for folder, scripts in gate.packages.items():
@@ -182,11 +210,17 @@ def changed_gate(gate: Gate, before: Read, after: Read, changed: set[str], tests
         for script in sorted(scripts) if name in changed else ():
             old_text, new_text = package_scripts(before(name), script), package_scripts(after(name), script)
             if old_text and old_text != new_text:
-                yield name, f"'{script}' in {name} is part of the gate and was changed to: {' && '.join(new_text) or 'nothing'}"
+                yield (
+                    name,
+                    f"'{script}' in {name} is part of the gate and was changed to: {' && '.join(new_text) or 'nothing'}",
+                )
 
 
 def _makefile_name(folder: str, read: Read) -> str:
-    return next((_join(folder, name) for name in MAKEFILES if read(_join(folder, name)) is not None), _join(folder, "Makefile"))
+    return next(
+        (_join(folder, name) for name in MAKEFILES if read(_join(folder, name)) is not None),
+        _join(folder, "Makefile"),
+    )
 
 
 def _includes_changed(folder: str, before: Read, after: Read, changed: set[str]) -> bool:

@@ -23,7 +23,9 @@ def hard_coded(change: Change, tests: Literals) -> Iterator[Objection]:
     before, after = parse_python(change.before or ""), parse_python(change.after or "")
     if before is None or after is None:
         return
-    known = {ast.dump(node) for node in ast.walk(before) if isinstance(node, ast.If | ast.IfExp | ast.match_case)}
+    known = {
+        ast.dump(node) for node in ast.walk(before) if isinstance(node, ast.If | ast.IfExp | ast.match_case)
+    }
     for node in ast.walk(after):
         if isinstance(node, ast.If) and ast.dump(node) not in known:
             asked, answer = _values(node.test, compared=True), _returned(node.body)
@@ -42,7 +44,12 @@ def hard_coded(change: Change, tests: Literals) -> Iterator[Objection]:
 
 
 def _values(node: ast.AST, *, compared: bool = False) -> list[str]:
-    if compared and not any(isinstance(op, ast.Eq | ast.In | ast.Is) for c in ast.walk(node) if isinstance(c, ast.Compare) for op in c.ops):
+    if compared and not any(
+        isinstance(op, ast.Eq | ast.In | ast.Is)
+        for c in ast.walk(node)
+        if isinstance(c, ast.Compare)
+        for op in c.ops
+    ):
         return []
     return [_value(inner) for inner in ast.walk(node) if isinstance(inner, ast.Constant)]
 
@@ -55,5 +62,9 @@ def _value(node: ast.Constant) -> str:
 
 def _returned(body: Sequence[ast.stmt]) -> list[str]:
     if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
-        return _values(body[0].value) if not any(isinstance(n, ast.Name | ast.Call) for n in ast.walk(body[0].value)) else []
+        return (
+            _values(body[0].value)
+            if not any(isinstance(n, ast.Name | ast.Call) for n in ast.walk(body[0].value))
+            else []
+        )
     return []

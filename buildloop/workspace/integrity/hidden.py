@@ -20,14 +20,22 @@ def hidden_files(root: Path) -> list[Objection]:
     """Untracked files that steer a runner. `git clean` has removed those that are not ignored."""
     listed = run_git(root, "ls-files", "-z", "--others").split("\0")
     return [
-        Objection("hidden", name, f"{name} steers the test runner but is kept out of the commit (it is ignored by git)")
+        Objection(
+            "hidden",
+            name,
+            f"{name} steers the test runner but is kept out of the commit (it is ignored by git)",
+        )
         for name in listed
         if ALWAYS_LOADED.search(name) or (not DEPENDENCY_FOLDER.search(name) and _steers(name))
     ]
 
 
 def _steers(name: str) -> bool:
-    return bool(STEERING.search(name)) or (is_config(name) and not name.endswith((".env", ".envrc"))) or name in MAKEFILES
+    return (
+        bool(STEERING.search(name))
+        or (is_config(name) and not name.endswith((".env", ".envrc")))
+        or name in MAKEFILES
+    )
 
 
 def clear_index_bits(root: Path) -> list[str]:
@@ -45,5 +53,8 @@ def clear_index_bits(root: Path) -> list[str]:
 def local_config(workspace: WorkspaceInfo) -> list[str]:
     """git's configuration of this repository: filters, attributes and included files change what a commit means."""
     listed = git_or_none(Path(workspace.repo), "config", "--local", "--list", "-z") or ""
-    telling = re.compile(r"^(?:filter|include|includeif|core\.(?:attributesfile|worktree|sparsecheckout|autocrlf|hookspath|fsmonitor|symlinks))\b", re.I)
+    telling = re.compile(
+        r"^(?:filter|include|includeif|core\.(?:attributesfile|worktree|sparsecheckout|autocrlf|hookspath|fsmonitor|symlinks))\b",
+        re.I,
+    )
     return sorted(entry.replace("\n", "=") for entry in listed.split("\0") if telling.match(entry))

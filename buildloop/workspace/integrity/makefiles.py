@@ -7,11 +7,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-RULE = re.compile(r"^(?P<targets>[^\t:=#][^:=#]*?)\s*::?(?!=)\s*(?P<needs>[^=;#|]*)(?:\|[^;#]*)?(?:;(?P<inline>.*))?$")
+RULE = re.compile(
+    r"^(?P<targets>[^\t:=#][^:=#]*?)\s*::?(?!=)\s*(?P<needs>[^=;#|]*)(?:\|[^;#]*)?(?:;(?P<inline>.*))?$"
+)
 ASSIGNED = re.compile(r"^(?:export\s+|override\s+)*(?P<name>[\w.]+)\s*(?P<how>[:+?!]{0,3}=)\s*(?P<value>.*)$")
 INCLUDED = re.compile(r"^[-s]?include\s+(?P<files>.+)$")
 USED = re.compile(r"\$[({](?P<name>[\w.]+)[:)} ]|\$(?P<one>\w)")
-GLOBAL_VARIABLES = ("SHELL", ".SHELLFLAGS", "MAKEFLAGS", ".RECIPEPREFIX", ".DEFAULT_GOAL", "PATH", "PYTEST_ADDOPTS", "NODE_OPTIONS", "GOFLAGS", "PYTHONPATH")
+GLOBAL_VARIABLES = (
+    "SHELL",
+    ".SHELLFLAGS",
+    "MAKEFLAGS",
+    ".RECIPEPREFIX",
+    ".DEFAULT_GOAL",
+    "PATH",
+    "PYTEST_ADDOPTS",
+    "NODE_OPTIONS",
+    "GOFLAGS",
+    "PYTHONPATH",
+)
 GLOBAL_TARGETS = (".IGNORE", ".ONESHELL", ".POSIX")
 
 
@@ -88,21 +101,31 @@ def weakened(before: Makefile, after: Makefile, targets: list[str]) -> list[str]
         if target not in after.recipes and target in before.recipes:
             found.append(f"the target '{target}' is gone")
             continue
-        if gone := [need for need in before.needs.get(target, []) if need not in after.needs.get(target, []) and need in before.recipes]:
+        if gone := [
+            need
+            for need in before.needs.get(target, [])
+            if need not in after.needs.get(target, []) and need in before.recipes
+        ]:
             found.append(f"'{target}' no longer needs {', '.join(gone)}")
         if not extends_lines(before.recipes.get(target, []), after.recipes.get(target, [])):
             found.append(f"what '{target}' does was changed")
     names = {*GLOBAL_VARIABLES, *_variables(before, used)}
     for name in sorted(names):
         old, new = before.variables.get(name), after.variables.get(name)
-        if old != new and not (old is not None and new is not None and extends(old, new) and name not in GLOBAL_VARIABLES):
+        if old != new and not (
+            old is not None and new is not None and extends(old, new) and name not in GLOBAL_VARIABLES
+        ):
             found.append(f"the variable {name} was {'set' if old is None else 'changed'}")
-    found += [f"{one} was added" for one in GLOBAL_TARGETS if one in after.recipes and one not in before.recipes]
+    found += [
+        f"{one} was added" for one in GLOBAL_TARGETS if one in after.recipes and one not in before.recipes
+    ]
     return found
 
 
 def _variables(make: Makefile, targets: Iterable[str]) -> set[str]:
-    queue = [line for target in targets for line in [*make.recipes.get(target, []), *make.needs.get(target, [])]]
+    queue = [
+        line for target in targets for line in [*make.recipes.get(target, []), *make.needs.get(target, [])]
+    ]
     found: set[str] = set()
     while queue:
         for use in USED.finditer(queue.pop()):
@@ -143,12 +166,17 @@ def extends(old: str, new: str) -> bool:
         else:
             return False
     added += list(rest)
-    return all(re.fullmatch(r"[\w./@%:+][\w./@%:+-]*", word) and word not in ("true", "exit") for word in added)
+    return all(
+        re.fullmatch(r"[\w./@%:+][\w./@%:+-]*", word) and word not in ("true", "exit") for word in added
+    )
 
 
 def harmless_line(line: str) -> bool:
     """Another step of a recipe or script that cannot turn red into green."""
-    return not re.search(r"\bexit\b|\|\||;\s*true|\btrap\b|set \+e|\bexport\b|\bPATH=|\balias\b|\bfunction\b|\(\)|\bsed\b|\breturn\b|\bkill\b|\bexec\b|\bgit\b|\bcp\b|\bmv\b|\brm\b|^\s*-", line)
+    return not re.search(
+        r"\bexit\b|\|\||;\s*true|\btrap\b|set \+e|\bexport\b|\bPATH=|\balias\b|\bfunction\b|\(\)|\bsed\b|\breturn\b|\bkill\b|\bexec\b|\bgit\b|\bcp\b|\bmv\b|\brm\b|^\s*-",
+        line,
+    )
 
 
 def texts_by_name(names: Mapping[str, str | None]) -> dict[str, str]:

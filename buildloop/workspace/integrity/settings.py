@@ -11,11 +11,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from buildloop.workspace.integrity.model import Change, Objection
+from buildloop.workspace.integrity.option_lines import judged_line
 from buildloop.workspace.integrity.readers.tokens import Token, closing, tokenize
 
 # What a runner's setting means for the set of tests. Names are compared without case, dashes and underscores.
-INCLUDES = frozenset("testpaths testmatch testregex include includes roots spec specs projects pythonfiles pythonclasses pythonfunctions testdir files testfiles suites workspace".split())
-EXCLUDES = frozenset("testpathignorepatterns modulepathignorepatterns exclude excludes norecursedirs collectignore collectignoreglob ignore ignores testignore deselect excludegroup omit watchpathignorepatterns".split())
+INCLUDES = frozenset(
+    "testpaths testmatch testregex include includes roots spec specs projects pythonfiles pythonclasses pythonfunctions testdir files testfiles suites workspace".split()
+)
+EXCLUDES = frozenset(
+    "testpathignorepatterns modulepathignorepatterns exclude excludes norecursedirs collectignore collectignoreglob ignore ignores testignore deselect excludegroup omit watchpathignorepatterns".split()
+)
 THRESHOLDS = frozenset("failunder lines branches functions statements minimumcoverage checkcoverage".split())
 FIXED = frozenset(
     "testnamepattern testrunner runner resolver grep fgrep invert passwithnotests allowonly bail testfailureexitcode forbidonly forbidpending xfailstrict emptyparametersetmark modulenamemapper "
@@ -26,18 +31,47 @@ HARMLESS_OPTIONS = re.compile(
     r"^(?:-r\w*|-[vq]+|--verbose|--quiet|--strict\S*|--tb=\w+|--color=\w+|--durations=\d+|-n=?\w*|-l|--showlocals|--cov(?:=\S*|-report=\S*|-branch)?"
     r"|--import-mode=\w+|--doctest-\w+|-W\S*|--randomly-\S+|--junit\S*|--timeout=\S+|--maxfail=\d+|-x|--exitfirst|--log-\S+|--asyncio-mode=\w+|-s|--runxfail|--format|--order|documentation|progress|random|--require|--profile)$"
 )
-JS_CONFIG = re.compile(r"(?:^|/)(?:jest|vitest|vite|playwright|cypress|karma|ava|wdio|rollup\.test)\.(?:config|conf|workspace|setup)?\.?[cm]?[jt]s$|(?:^|/)\.mocharc\.[cm]?js$")
-INI_CONFIG = re.compile(r"(?:^|/)(?:pytest\.ini|\.pytest\.ini|tox\.ini|setup\.cfg|\.coveragerc|nose\.cfg|\.noserc)$")
-JSON_CONFIG = re.compile(r"(?:^|/)(?:jest\.config\.json|\.mocharc\.jsonc?|\.nycrc(?:\.json)?|\.c8rc(?:\.json)?|vitest\.workspace\.json|karma\.conf\.json|deno\.jsonc?)$")
-TOML_CONFIG = re.compile(r"(?:^|/)(?:pyproject\.toml|pytest\.toml|Cargo\.toml|\.cargo/config(?:\.toml)?|bunfig\.toml|\.?nextest\.toml)$")
-OPTION_FILES = re.compile(r"(?:^|/)(?:\.rspec(?:-local)?|\.npmrc|\.yarnrc(?:\.yml)?|\.mocharc\.ya?ml|\.bazelrc|\.perltidyrc|\.proverc|phpunit\.xml(?:\.dist)?|\.simplecov|go\.env|\.env(?:\.test)?|\.envrc)$")
-TOML_SECTIONS = ("tool.pytest", "pytest", "tool.coverage", "lib", "test", "bin", "example", "package.autotests", "build", "target", "alias", "env", "patch", "tool.tox", "tool.nox", "profile")
+JS_CONFIG = re.compile(
+    r"(?:^|/)(?:jest|vitest|vite|playwright|cypress|karma|ava|wdio|rollup\.test)\.(?:config|conf|workspace|setup)?\.?[cm]?[jt]s$|(?:^|/)\.mocharc\.[cm]?js$"
+)
+INI_CONFIG = re.compile(
+    r"(?:^|/)(?:pytest\.ini|\.pytest\.ini|tox\.ini|setup\.cfg|\.coveragerc|nose\.cfg|\.noserc)$"
+)
+JSON_CONFIG = re.compile(
+    r"(?:^|/)(?:jest\.config\.json|\.mocharc\.jsonc?|\.nycrc(?:\.json)?|\.c8rc(?:\.json)?|vitest\.workspace\.json|karma\.conf\.json|deno\.jsonc?)$"
+)
+TOML_CONFIG = re.compile(
+    r"(?:^|/)(?:pyproject\.toml|pytest\.toml|Cargo\.toml|\.cargo/config(?:\.toml)?|bunfig\.toml|\.?nextest\.toml)$"
+)
+OPTION_FILES = re.compile(
+    r"(?:^|/)(?:\.rspec(?:-local)?|\.npmrc|\.yarnrc(?:\.yml)?|\.mocharc\.ya?ml|\.bazelrc|\.perltidyrc|\.proverc|phpunit\.xml(?:\.dist)?|\.simplecov|go\.env|\.env(?:\.test)?|\.envrc)$"
+)
+TOML_SECTIONS = (
+    "tool.pytest",
+    "pytest",
+    "tool.coverage",
+    "lib",
+    "test",
+    "bin",
+    "example",
+    "package.autotests",
+    "build",
+    "target",
+    "alias",
+    "env",
+    "patch",
+    "tool.tox",
+    "tool.nox",
+    "profile",
+)
 INI_SECTIONS = ("pytest", "tool:pytest", "coverage", "testenv", "report", "run", "nosetests", "unittest")
 JSON_SECTIONS = ("jest", "mocha", "ava", "nyc", "c8", "vitest", "tap")
 
 
 def is_config(name: str) -> bool:
-    return any(p.search(name) for p in (JS_CONFIG, INI_CONFIG, JSON_CONFIG, TOML_CONFIG, OPTION_FILES)) or name.endswith("package.json")
+    return any(
+        p.search(name) for p in (JS_CONFIG, INI_CONFIG, JSON_CONFIG, TOML_CONFIG, OPTION_FILES)
+    ) or name.endswith("package.json")
 
 
 def narrowed_settings(change: Change) -> list[Objection]:
@@ -55,7 +89,7 @@ def narrowed_settings(change: Change) -> list[Objection]:
     return found
 
 
-def _settings(name: str, text: str) -> dict[str, Any]:
+def _settings(name: str, text: str) -> dict[str, Any]:  # noqa: PLR0911
     """`section.key` to value, for the sections that steer tests."""
     try:
         if TOML_CONFIG.search(name):
@@ -63,7 +97,11 @@ def _settings(name: str, text: str) -> dict[str, Any]:
         if INI_CONFIG.search(name):
             parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
             parser.read_string(text)
-            flat = {f"{s}.{k}": (v or "").split("\n") if "\n" in (v or "") else v or "" for s in parser.sections() for k, v in parser[s].items()}
+            flat = {
+                f"{s}.{k}": (v or "").split("\n") if "\n" in (v or "") else v or ""
+                for s in parser.sections()
+                for k, v in parser[s].items()
+            }
             return _chosen(flat, INI_SECTIONS) if not name.endswith(("pytest.ini", ".coveragerc")) else flat
         if name.endswith("package.json"):
             return _chosen(dict(_flat(json.loads(text))), JSON_SECTIONS)
@@ -73,7 +111,11 @@ def _settings(name: str, text: str) -> dict[str, Any]:
         return {"unreadable": text}
     if JS_CONFIG.search(name):
         return _js_settings(tokenize(text, name))
-    return {f"line {line.strip()}": True for line in text.splitlines() if line.strip() and not line.strip().startswith(("#", "//", ";"))}
+    return {
+        f"line {line.strip()}": True
+        for line in text.splitlines()
+        if line.strip() and not line.strip().startswith(("#", "//", ";"))
+    }
 
 
 def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401
@@ -116,7 +158,7 @@ def _judged(key: str, old: Any, new: Any) -> str | None:  # noqa: ANN401, PLR091
     if old == new:
         return None
     if key.startswith("line "):
-        return _judged_line(key.removeprefix("line "), added=new is not None)
+        return judged_line(key.removeprefix("line "), added=new is not None)
     if name in ("addopts", "opts", "addoptions", "commands", "command"):
         return _judged_options(key, _words(old), _words(new))
     if name in INCLUDES and old is not None:
@@ -130,46 +172,56 @@ def _judged(key: str, old: Any, new: Any) -> str | None:  # noqa: ANN401, PLR091
     if name in THRESHOLDS:
         return f"{key} was lowered from {old} to {new}" if _number(new) < _number(old) else None
     if name == "filterwarnings":
-        return f"{key} no longer turns warnings into errors" if "error" in _words(old) and "error" not in _words(new) else None
+        return (
+            f"{key} no longer turns warnings into errors"
+            if "error" in _words(old) and "error" not in _words(new)
+            else None
+        )
     if name in FIXED or ".patch." in f".{key}." or key.startswith(("alias.", "target.")):
-        return None if _strict(name, new) else f"{key} was {'set to' if old is None else 'changed to'} {new!r}"
+        return (
+            None if _strict(name, new) else f"{key} was {'set to' if old is None else 'changed to'} {new!r}"
+        )
     return None
 
 
 def _strict(name: str, value: Any) -> bool:  # noqa: ANN401
     """Values that only make the runner stricter."""
     told = str(value).lower()
-    if name in ("xfailstrict", "forbidonly", "forbidpending", "strict", "test", "autotests", "harness", "doctest", "errorondeprecated"):
+    if name in (
+        "xfailstrict",
+        "forbidonly",
+        "forbidpending",
+        "strict",
+        "test",
+        "autotests",
+        "harness",
+        "doctest",
+        "errorondeprecated",
+    ):
         return told in ("true", "1", "yes", "none") and name != "harness"
-    return name in ("bail", "retries", "stoponfailure", "passwithnotests", "allowonly", "updatesnapshot") and told in ("false", "0", "none", "never", "1")
+    return name in (
+        "bail",
+        "retries",
+        "stoponfailure",
+        "passwithnotests",
+        "allowonly",
+        "updatesnapshot",
+    ) and told in ("false", "0", "none", "never", "1")
 
 
 def _judged_options(key: str, old: list[str], new: list[str]) -> str | None:
     added = [word for word in new if word not in old]
     removed = [word for word in old if word not in new]
     doubtful = [word for word in added if not HARMLESS_OPTIONS.match(word)]
-    strict = [word for word in removed if re.match(r"--(?:strict|cov-fail-under|doctest|fail|error|check)|-W", word)]
+    strict = [
+        word for word in removed if re.match(r"--(?:strict|cov-fail-under|doctest|fail|error|check)|-W", word)
+    ]
     if doubtful:
         return f"{key} now has {' '.join(doubtful)}"
     if strict:
         return f"{key} no longer has {' '.join(strict)}"
     paths = [word for word in removed if not word.startswith("-")]
     return f"{key} no longer has {' '.join(paths)}" if paths else None
-
-
-SENSITIVE_LINE = re.compile(
-    r"node-options|script-shell|\bshell\b|NODE_OPTIONS|PYTEST_ADDOPTS|PYTEST_PLUGINS|GOFLAGS|RUBYOPT|PERL5OPT|LD_PRELOAD|BASH_ENV|JAVA_TOOL_OPTIONS|"
-    r"--tag|--example|-e\b|--pattern|-P\b|--exclude|--dry-run|--fail-if-no|--failure-exit-code|--only|<exclude|<group|defaultTestSuite|grep|ignore|spec:|yarn-path|yarnPath",
-    re.I,
-)
-
-
-def _judged_line(line: str, *, added: bool) -> str | None:
-    if added and SENSITIVE_LINE.search(line):
-        return f"'{line}' was added"
-    if not added and re.search(r"<(?:directory|file|testsuite)|minimum_coverage|--fail", line):
-        return f"'{line}' was removed"
-    return None
 
 
 def _words(value: Any) -> list[str]:  # noqa: ANN401

@@ -6,14 +6,41 @@ import re
 from collections.abc import Sequence
 
 from buildloop.workspace.integrity.model import FileReading, Role, Unit
-from buildloop.workspace.integrity.readers.blocks import JS_GROUPS, JS_TESTS, Block, blocks_of
+from buildloop.workspace.integrity.readers.blocks import JS_GROUPS, JS_TESTS, blocks_of
+from buildloop.workspace.integrity.readers.line_blocks import Block
 from buildloop.workspace.integrity.readers.python import MODULE, read_python
 from buildloop.workspace.integrity.readers.statements import GO_FAILS, assertions_in
 from buildloop.workspace.integrity.readers.tokens import Token, closing, tokenize
 
-SKIP_CALL = re.compile(r"^(?:skip\w*|Skip\w*|SkipNow|pending|markTestSkipped|markTestIncomplete|XCTSkip|GTEST_SKIP|assumeTrue|assumeThat|assumeFalse|todo|plan_skip_all)$")
-MOCKING = re.compile(r"^(?:mock|doMock|unstable_mockModule|stubGlobal|spyOn|and_return|proxyquire|rewiremock|stub)$")
-SPEAKING = GO_FAILS | JS_TESTS | JS_GROUPS | {"only", "skip", "todo", "Log", "Logf", "Run", "describe", "context", "require", "import", "from", "mock", "unmock", "doMock", "log", "println"}
+SKIP_CALL = re.compile(
+    r"^(?:skip\w*|Skip\w*|SkipNow|pending|markTestSkipped|markTestIncomplete|XCTSkip|GTEST_SKIP|assumeTrue|assumeThat|assumeFalse|todo|plan_skip_all)$"
+)
+MOCKING = re.compile(
+    r"^(?:mock|doMock|unstable_mockModule|stubGlobal|spyOn|and_return|proxyquire|rewiremock|stub)$"
+)
+SPEAKING = (
+    GO_FAILS
+    | JS_TESTS
+    | JS_GROUPS
+    | {
+        "only",
+        "skip",
+        "todo",
+        "Log",
+        "Logf",
+        "Run",
+        "describe",
+        "context",
+        "require",
+        "import",
+        "from",
+        "mock",
+        "unmock",
+        "doMock",
+        "log",
+        "println",
+    }
+)
 SETUP_CALLS = frozenset("beforeEach beforeAll before let subject setup setUp TestMain".split())
 MAIN = "TestMain"
 
@@ -81,7 +108,14 @@ def _data(tokens: Sequence[Token]) -> list[str]:
             end = closing(tokens, index + 1)
             first = next((i for i in range(index + 1, end) if tokens[i].text == ","), end)
             index = end if token.text in GO_FAILS | {"Log", "Logf", "log", "println"} else first
-        elif token.text in ("from", "import", "require", "require_relative", "use", "package") and index + 1 < len(tokens):
+        elif token.text in (
+            "from",
+            "import",
+            "require",
+            "require_relative",
+            "use",
+            "package",
+        ) and index + 1 < len(tokens):
             index += 1
         elif token.literal:
             found.append(token.text)
@@ -96,7 +130,9 @@ def _skips(tokens: Sequence[Token], file: str) -> list[str]:
         if not SKIP_CALL.match(token.text):
             continue
         called = following is not None and following.text == "("
-        alone = file.endswith((".rb", ".bats", ".exs")) and (index == 0 or tokens[index - 1].line != token.line)
+        alone = file.endswith((".rb", ".bats", ".exs")) and (
+            index == 0 or tokens[index - 1].line != token.line
+        )
         if called or alone:
             found.append(f"{token.text}()")
     return found

@@ -4,44 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from buildloop.workspace.integrity.readers.line_blocks import Block, line_blocks
 from buildloop.workspace.integrity.readers.tokens import Token, closing, tokenize, written
 
 JS = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte)$")
 LINE_BLOCKS = re.compile(r"\.(?:rb|exs?|bats|cr)$")
 JS_TESTS = frozenset("it test specify fit xit ftest xtest bench".split())
 JS_GROUPS = frozenset("describe suite context fdescribe xdescribe xcontext".split())
-MODIFIERS = frozenset("skip only todo failing fails fixme skipIf runIf concurrent sequential each for serial".split())
+MODIFIERS = frozenset(
+    "skip only todo failing fails fixme skipIf runIf concurrent sequential each for serial".split()
+)
 HARMLESS = frozenset({"concurrent", "sequential", "each", "for", "serial"})
 OPTIONS = frozenset("skip only todo".split())
 TEST_ATTRIBUTE = re.compile(
     r"\b(?:test|rstest|test_case|Test|ParameterizedTest|RepeatedTest|Fact|Theory|TestMethod|TestCase|quickcheck|proptest|wasm_bindgen_test)\b"
 )
-STOPPING_ATTRIBUTE = re.compile(r"\b(?:ignore|Ignore|Disabled\w*|should_panic|Skip|EnabledIf\w*|DisabledIf\w*|cfg|cfg_attr)\b")
-MACRO = re.compile(r"^(?:TEST(?:_\w+)?|SCENARIO|TYPED_TEST\w*|Test)$")
-RUBY_START = re.compile(
-    r"^(?P<indent>\s*)(?P<word>x?it|fit|specify|xspecify|fspecify|example|test|scenario|xscenario|pending|skip|@test|def\s+test\w*)\b(?P<rest>.*)$"
+STOPPING_ATTRIBUTE = re.compile(
+    r"\b(?:ignore|Ignore|Disabled\w*|should_panic|Skip|EnabledIf\w*|DisabledIf\w*|cfg|cfg_attr)\b"
 )
-RUBY_GROUP = re.compile(r"^(?P<indent>\s*)(?:RSpec\.)?(?P<word>[xf]?(?:describe|context|feature)|class|module)\b(?P<rest>.*)$")
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """`tokens` are without its title; `lines` say where it stands if it was not cut out of the file's tokens."""
-
-    name: str
-    is_test: bool
-    marks: frozenset[str]
-    tokens: tuple[Token, ...]
-    lines: range = range(0)
-    title: Token | None = None
+MACRO = re.compile(r"^(?:TEST(?:_\w+)?|SCENARIO|TYPED_TEST\w*|Test)$")
 
 
 def blocks_of(file: str, text: str, tokens: Sequence[Token]) -> list[Block]:
     """`tokens` are those of `text`."""
     if LINE_BLOCKS.search(file):
-        return list(_line_blocks(file, text))
+        return list(line_blocks(file, text))
     if JS.search(file):
         return list(_js(tokens, "", frozenset()))
     return list(_functions(file, tokens))
@@ -80,7 +68,9 @@ def _js(tokens: Sequence[Token], prefix: str, inherited: frozenset[str]) -> Iter
         if word.lstrip("xf") in JS_GROUPS or word in JS_GROUPS:
             yield from _js(inside[1:], f"{name} > ", frozenset(marks))
         else:
-            yield Block(name, True, frozenset(marks), (*table, *inside[1:]), title=inside[0] if inside else None)
+            yield Block(
+                name, True, frozenset(marks), (*table, *inside[1:]), title=inside[0] if inside else None
+            )
         index = max(end, start) + 1
 
 
@@ -111,7 +101,9 @@ def _functions(file: str, tokens: Sequence[Token]) -> Iterator[Block]:
             attributes.append(written(tokens[index:end]))
             index = end
             continue
-        if token.text in ("mod", "class", "impl", "interface", "describe") and (brace := _brace(tokens, index)):
+        if token.text in ("mod", "class", "impl", "interface", "describe") and (
+            brace := _brace(tokens, index)
+        ):
             marks = _stopping(attributes, group=True)
             groups.append((closing(tokens, brace), marks))
             attributes, index = [], brace + 1
@@ -123,8 +115,15 @@ def _functions(file: str, tokens: Sequence[Token]) -> Iterator[Block]:
             inherited = frozenset[str]().union(*(marks for _, marks in groups))
             test = _is_test(name, attributes, token.text, file)
             head = tokens[index:brace] if MACRO.match(token.text) else ()
-            cases = [t for one in attributes if "case" in one.lower() or "Source" in one for t in tokenize(one, file)]
-            yield Block(name, test, inherited | _stopping(attributes), (*cases, *head, *tokens[brace : end + 1]))
+            cases = [
+                t
+                for one in attributes
+                if "case" in one.lower() or "Source" in one
+                for t in tokenize(one, file)
+            ]
+            yield Block(
+                name, test, inherited | _stopping(attributes), (*cases, *head, *tokens[brace : end + 1])
+            )
             attributes, index = [], end + 1
             continue
         if token.text in (";", "}"):
@@ -158,7 +157,11 @@ def _definition(tokens: Sequence[Token], index: int, file: str) -> tuple[str, in
     if tokens[index].kind != "word" or following != "(" or file.endswith((".go", ".rs")):
         return None
     end = closing(tokens, index + 1)
-    brace = _brace(tokens, end) if end + 1 < len(tokens) and tokens[end + 1].text in ("{", "throws", "const", "noexcept") else 0
+    brace = (
+        _brace(tokens, end)
+        if end + 1 < len(tokens) and tokens[end + 1].text in ("{", "throws", "const", "noexcept")
+        else 0
+    )
     if not brace or word in ("if", "for", "while", "switch", "catch", "synchronized"):
         return None
     return (written(tokens[index : end + 1]) if MACRO.match(word) else word, brace)
@@ -187,48 +190,3 @@ def _is_test(name: str, attributes: Sequence[str], word: str, file: str) -> bool
 def _stopping(attributes: Sequence[str], *, group: bool = False) -> frozenset[str]:
     usual = ("# [ cfg ( test ) ]",) if group else ()
     return frozenset(one for one in attributes if STOPPING_ATTRIBUTE.search(one) and one not in usual)
-
-
-def _line_blocks(file: str, text: str) -> Iterator[Block]:
-    """Ruby, Elixir and bats: a block ends at the `end` or `}` that stands as far in as its beginning."""
-    lines = text.splitlines()
-    groups: list[tuple[int, str, frozenset[str]]] = []
-    index = 0
-    while index < len(lines):
-        line = lines[index]
-        indent = len(line) - len(line.lstrip())
-        groups = [group for group in groups if group[0] < indent or not line.strip()]
-        if group := RUBY_GROUP.match(line):
-            marks = _line_marks(group["word"], group["rest"])
-            groups.append((indent, _title(group["rest"]), marks))
-        elif (start := RUBY_START.match(line)) and not (start["word"] in ("skip", "pending") and " do" not in line):
-            end = _line_end(lines, index, indent)
-            body = "\n".join(lines[index + 1 : end])
-            inherited = frozenset[str]().union(*(marks for _, _, marks in groups))
-            name = " > ".join([title for _, title, _ in groups] + [_title(start["word"] + start["rest"])])
-            marks = _line_marks(start["word"], start["rest"])
-            inline = "" if end > index + 1 else start["rest"].partition("{")[2]
-            yield Block(name, True, inherited | marks, tuple(tokenize(body or inline, file)), range(index + 1, end + 2))
-            index = max(end, index + 1)
-            continue
-        index += 1
-
-
-def _line_end(lines: Sequence[str], start: int, indent: int) -> int:
-    if re.search(r"\{.*\}\s*$", lines[start]) or not re.search(r"(?:\bdo\b(?:\s*\|[^|]*\|)?|\{|\bdef\b.*)\s*$", lines[start]):
-        return start + 1
-    for index in range(start + 1, len(lines)):
-        if re.match(rf"\s{{{indent}}}(?:end|\}})", lines[index]):
-            return index
-    return len(lines)
-
-
-def _title(rest: str) -> str:
-    found = re.search(r"""["']([^"']+)["']""", rest)
-    return found[1] if found else rest.replace("@test", "").replace("def", "").strip().partition(" ")[0]
-
-
-def _line_marks(word: str, rest: str) -> frozenset[str]:
-    found = {word} if re.match(r"[xf](?:it|specify|describe|context|feature|scenario)$|pending$|skip$", word) else set()
-    found |= set(re.findall(r":(?:skip|pending|focus)\b|(?:skip|pending|focus):\s*\S+|@tag :skip", rest))
-    return frozenset(found)

@@ -6,13 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from buildloop.workspace.integrity.model import FileReading, Role, Unit
-from buildloop.workspace.integrity.readers.python_asserts import (
-    called,
-    constant_truth,
-    is_skip_call,
-    read_body,
-    string_of,
-)
+from buildloop.workspace.integrity.readers.python_asserts import read_body
+from buildloop.workspace.integrity.readers.python_names import called, constant_truth, is_skip_call, string_of
 from buildloop.workspace.integrity.readers.syntax import parse_python
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -20,7 +15,16 @@ SETUP_NAMES = frozenset(
     "setUp setUpClass tearDown asyncSetUp setup setup_method setup_class setup_module setup_function setUpModule "
     "setUpTestData".split()
 )
-STOPPING_MARKS = ("skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure", "expected_failure", "ignore")
+STOPPING_MARKS = (
+    "skip",
+    "skipif",
+    "xfail",
+    "skipIf",
+    "skipUnless",
+    "expectedFailure",
+    "expected_failure",
+    "ignore",
+)
 PATCHERS = ("patch", "setattr", "setitem", "delattr", "object", "multiple", "dict", "replace")
 MODULE = "<module>"
 
@@ -114,13 +118,19 @@ def _module(file: str, tree: ast.Module) -> Unit:
         for target in node.targets if isinstance(node, ast.Assign) else ():
             written = ast.unparse(target)
             if written.startswith("collect_ignore") or written.endswith("__test__"):
-                marks.add(f"{written} = {ast.unparse(node.value)}" if isinstance(node, ast.Assign) else written)
+                marks.add(
+                    f"{written} = {ast.unparse(node.value)}" if isinstance(node, ast.Assign) else written
+                )
             if isinstance(target, ast.Name) and target.id.startswith("test"):
                 marks.add(f"{target.id} is replaced")
     outside = ast.Module([node for node in tree.body if not isinstance(node, Function | ast.ClassDef)], [])
-    tables = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None]
+    tables = [
+        node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
+    ]
     data = [one for node in tables if not _steers_pytest(node) for one in literals_in(node)]
-    script = ast.FunctionDef(MODULE, ast.arguments([], [], None, [], [], None, []), outside.body or [ast.Pass()], [])
+    script = ast.FunctionDef(
+        MODULE, ast.arguments([], [], None, [], [], None, []), outside.body or [ast.Pass()], []
+    )
     return Unit(
         file,
         MODULE,
@@ -133,7 +143,9 @@ def _module(file: str, tree: ast.Module) -> Unit:
 
 
 def _steers_pytest(node: ast.stmt) -> bool:
-    return ast.unparse(node).startswith(("pytestmark", "pytest_plugins", "collect_ignore", "__all__", "__test__"))
+    return ast.unparse(node).startswith(
+        ("pytestmark", "pytest_plugins", "collect_ignore", "__all__", "__test__")
+    )
 
 
 def _skips_at_import(node: ast.stmt) -> Iterator[str]:
@@ -182,13 +194,17 @@ def _empty_parameters(node: Function) -> Iterator[str]:
             if isinstance(values, ast.List | ast.Tuple) and not values.elts:
                 yield "parametrize with no values"
             if isinstance(values, ast.List | ast.Tuple):
-                skipped = sum(1 for value in values.elts if any(m in ast.unparse(value) for m in (".skip", ".xfail")))
+                skipped = sum(
+                    1 for value in values.elts if any(m in ast.unparse(value) for m in (".skip", ".xfail"))
+                )
                 if skipped:
                     yield f"{skipped} parameters skipped"
 
 
 def _decorator_literals(decorator: ast.expr) -> Iterator[str]:
-    if isinstance(decorator, ast.Call) and called(decorator).endswith(("parametrize", "expand", "example", "data", "unpack")):
+    if isinstance(decorator, ast.Call) and called(decorator).endswith(
+        ("parametrize", "expand", "example", "data", "unpack")
+    ):
         start = 1 if called(decorator).endswith("parametrize") else 0
         for argument in decorator.args[start:]:
             yield from literals_in(argument)

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from buildloop.workspace.integrity.model import Assertion
+from buildloop.workspace.integrity.readers.python_names import (
+    assignments,
+    called,
+    constant_truth,
+    is_empty,
+    is_skip_call,
+    literals_of,
+    reached,
+    types_of,
+)
 
 # unittest's words in the terms of plain asserts.
 COMPARING = {
@@ -15,10 +24,18 @@ COMPARING = {
     "assertNotEqual": ast.NotEq, "assertIsNot": ast.IsNot, "assertIn": ast.In, "assertNotIn": ast.NotIn, "assertGreater": ast.Gt,
     "assertGreaterEqual": ast.GtE, "assertLess": ast.Lt, "assertLessEqual": ast.LtE,
 }  # fmt: skip
-RAISING = ("raises", "warns", "assertRaises", "assertRaisesRegex", "assertWarns", "assertWarnsRegex", "assertLogs")
-SKIPS = ("skip", "skipTest", "xfail", "importorskip", "exit", "SkipTest")
-BUILTIN = frozenset("len str int float bool list dict set tuple sorted type repr isinstance abs round sum min max any all".split())
-UNREACHED = "unreached"
+RAISING = (
+    "raises",
+    "warns",
+    "assertRaises",
+    "assertRaisesRegex",
+    "assertWarns",
+    "assertWarnsRegex",
+    "assertLogs",
+)
+BUILTIN = frozenset(
+    "len str int float bool list dict set tuple sorted type repr isinstance abs round sum min max any all".split()
+)
 
 
 @dataclass(slots=True)
@@ -37,7 +54,7 @@ class _Walk:
 
 
 def read_body(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Body:
-    walk = _Walk(flow=_assignments(function))
+    walk = _Walk(flow=assignments(function))
     parameters = [
         inner
         for one in function.decorator_list
@@ -50,66 +67,21 @@ def read_body(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Body:
     _statements(function.body, walk, conditional=False)
     skips = {called(node) for node in ast.walk(function) if isinstance(node, ast.Call) and is_skip_call(node)}
     skips |= {
-        "SkipTest" for node in ast.walk(function) if isinstance(node, ast.Raise) and node.exc and "SkipTest" in ast.unparse(node.exc)
+        "SkipTest"
+        for node in ast.walk(function)
+        if isinstance(node, ast.Raise) and node.exc and "SkipTest" in ast.unparse(node.exc)
     }
     calls = {called(node).rpartition(".")[2] for node in ast.walk(function) if isinstance(node, ast.Call)}
-    return Body(tuple(walk.found), tuple(_literals(function, walk.messages)), frozenset(skips), frozenset(calls))
-
-
-def called(node: ast.AST) -> str:
-    """The dotted name of what a call calls."""
-    target = node.func if isinstance(node, ast.Call) else node
-    return ast.unparse(target) if isinstance(target, ast.Name | ast.Attribute) else ""
-
-
-def string_of(node: ast.AST) -> str | None:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
-
-
-def constant_truth(node: ast.expr) -> bool | None:
-    if isinstance(node, ast.Constant):
-        return bool(node.value)
-    if isinstance(node, ast.Name) and node.id == "TYPE_CHECKING":
-        return False
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        inner = constant_truth(node.operand)
-        return None if inner is None else not inner
-    return None
-
-
-def is_skip_call(node: ast.Call) -> bool:
-    name = called(node)
-    owner, _, last = name.rpartition(".")
-    return last in SKIPS and owner in ("pytest", "self", "unittest", "") and (bool(owner) or last in ("skip", "SkipTest", "importorskip"))
-
-
-def _assignments(function: ast.AST) -> dict[str, list[ast.expr]]:
-    """What each local name was made from."""
-    flow: dict[str, list[ast.expr]] = {}
-
-    def bind(target: ast.expr, value: ast.expr) -> None:
-        for inner in ast.walk(target):
-            if isinstance(inner, ast.Name):
-                flow.setdefault(inner.id, []).append(value)
-
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                bind(target, node.value)
-        elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr) and node.value is not None:
-            bind(node.target, node.value)
-        elif isinstance(node, ast.For | ast.comprehension):
-            bind(node.target, node.iter)
-        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
-            bind(node.optional_vars, node.context_expr)
-    return flow
+    return Body(
+        tuple(walk.found), tuple(literals_of(function, walk.messages)), frozenset(skips), frozenset(calls)
+    )
 
 
 def _statements(body: list[ast.stmt], walk: _Walk, *, conditional: bool) -> bool:
     """Collect the assertions in order; True when nothing after these statements is surely reached."""
     for node in body:
         if isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break):
-            _failing(node, walk, conditional)
+            _failing(node, walk)
             return True
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and is_skip_call(node.value):
             return True
@@ -131,7 +103,9 @@ def _statement(node: ast.stmt, walk: _Walk, conditional: bool) -> bool:
             _statements(node.orelse, walk, conditional=True)
         return ended
     elif isinstance(node, ast.For | ast.AsyncFor | ast.While):
-        empty = isinstance(node, ast.For) and isinstance(node.iter, ast.List | ast.Tuple) and not node.iter.elts
+        empty = (
+            isinstance(node, ast.For) and isinstance(node.iter, ast.List | ast.Tuple) and not node.iter.elts
+        )
         never = isinstance(node, ast.While) and constant_truth(node.test) is False
         if not empty and not never:
             _statements(node.body, walk, conditional=conditional)
@@ -150,15 +124,22 @@ def _statement(node: ast.stmt, walk: _Walk, conditional: bool) -> bool:
 def _swallows(handler: ast.ExceptHandler) -> bool:
     """Whether a failed assert ends here."""
     caught = ast.unparse(handler.type) if handler.type is not None else "BaseException"
-    if not any(word in caught for word in ("AssertionError", "Exception", "BaseException")) or "Exceptions." in caught:
+    if (
+        not any(word in caught for word in ("AssertionError", "Exception", "BaseException"))
+        or "Exceptions." in caught
+    ):
         return False
-    return not any(isinstance(inner, ast.Raise) for inner in ast.walk(handler)) and "fail(" not in ast.unparse(handler)
+    return not any(
+        isinstance(inner, ast.Raise) for inner in ast.walk(handler)
+    ) and "fail(" not in ast.unparse(handler)
 
 
 def _with(node: ast.With | ast.AsyncWith, walk: _Walk, conditional: bool) -> bool:
     for item in node.items:
         name = called(item.context_expr).rpartition(".")[2]
-        if name == "suppress" and any(w in ast.unparse(item.context_expr) for w in ("AssertionError", "Exception")):
+        if name == "suppress" and any(
+            w in ast.unparse(item.context_expr) for w in ("AssertionError", "Exception")
+        ):
             return False
         if name in RAISING:
             _keep("raises", item.context_expr, [item.context_expr, *_inner(node.body)], walk, conditional)
@@ -169,7 +150,7 @@ def _inner(body: list[ast.stmt]) -> list[ast.expr]:
     return [part.value for part in body if isinstance(part, ast.Expr)]
 
 
-def _failing(node: ast.stmt, walk: _Walk, conditional: bool) -> None:
+def _failing(node: ast.stmt, walk: _Walk) -> None:
     if isinstance(node, ast.Raise) and node.exc is not None and "AssertionError" in ast.unparse(node.exc):
         walk.found.append(Assertion("fail", "raise AssertionError", conditional=False))
 
@@ -184,13 +165,18 @@ def _expression(node: ast.expr, walk: _Walk, conditional: bool) -> None:
     if name in COMPARING and len(node.args) >= 2:
         walk.messages |= {id(i) for extra in node.args[2:] for i in ast.walk(extra)}
         _demand(ast.Compare(node.args[0], [COMPARING[name]()], [node.args[1]]), walk, conditional)
-    elif name in ("assertTrue", "assertFalse", "assertIsNone", "assertIsNotNone", "assertIsInstance") and node.args:
+    elif (
+        name in ("assertTrue", "assertFalse", "assertIsNone", "assertIsNotNone", "assertIsInstance")
+        and node.args
+    ):
         _demand(_as_expression(name, node), walk, conditional)
     elif name in RAISING:
         _keep("raises", node, [node], walk, conditional)
     elif name == "fail":
         walk.found.append(Assertion("fail", "fail()", conditional=False))
-    elif name.lower().startswith(("assert", "check", "verify", "expect", "ensure", "validate", "should", "compare")):
+    elif name.lower().startswith(
+        ("assert", "check", "verify", "expect", "ensure", "validate", "should", "compare")
+    ):
         _keep(name, node, [node], walk, conditional)
 
 
@@ -216,7 +202,9 @@ def _demand(node: ast.expr, walk: _Walk, conditional: bool) -> None:
 
 def _kind(node: ast.expr) -> str:
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        approx = [inner for inner in ast.walk(node) if called(inner).rpartition(".")[2] in ("approx", "isclose")]
+        approx = [
+            inner for inner in ast.walk(node) if called(inner).rpartition(".")[2] in ("approx", "isclose")
+        ]
         loose = any(isinstance(call, ast.Call) and (call.keywords or len(call.args) > 1) for call in approx)
         return "approximately" if loose else type(node.ops[0]).__name__
     if isinstance(node, ast.Call):
@@ -226,65 +214,28 @@ def _kind(node: ast.expr) -> str:
     return "or" if isinstance(node, ast.BoolOp) else "true"
 
 
-def is_empty(node: ast.expr) -> bool:
-    """True whatever the code under test does."""
-    if isinstance(node, ast.Tuple) and node.elts:
-        return True
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and not isinstance(node.ops[0], ast.NotEq | ast.IsNot | ast.NotIn):
-        left, right = ast.unparse(node.left), ast.unparse(node.comparators[0])
-        if left == right and isinstance(node.ops[0], ast.Eq | ast.Is | ast.LtE | ast.GtE):
-            return True
-    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
-        return any(constant_truth(value) or is_empty(value) for value in node.values)
-    if isinstance(node, ast.Call) and called(node) == "isinstance" and len(node.args) == 2:
-        return ast.unparse(node.args[1]) == "object"
-    return not any(isinstance(inner, ast.Name | ast.Call | ast.Attribute) for inner in ast.walk(node))
-
-
-def _keep(kind: str, shown: ast.expr, parts: list[ast.expr], walk: _Walk, conditional: bool, *, empty: bool = False) -> None:
-    reached = list(_reached(parts, walk.flow))
-    literals = [repr(n.value) for n in reached if isinstance(n, ast.Constant) and n.value is not ... and id(n) not in walk.messages]
-    literals += [f"type {name}" for name in _types(kind, shown)]
-    roots = {called(n).rpartition(".")[2] or _attribute(n) for n in reached if isinstance(n, ast.Call)}
+def _keep(
+    kind: str, shown: ast.expr, parts: list[ast.expr], walk: _Walk, conditional: bool, *, empty: bool = False
+) -> None:
+    nodes = list(reached(parts, walk.flow))
+    literals = [
+        repr(n.value)
+        for n in nodes
+        if isinstance(n, ast.Constant) and n.value is not ... and id(n) not in walk.messages
+    ]
+    literals += [f"type {name}" for name in types_of(kind, shown)]
+    roots = {called(n).rpartition(".")[2] or _attribute(n) for n in nodes if isinstance(n, ast.Call)}
     walk.found.append(
-        Assertion(kind, ast.unparse(shown), tuple(sorted(literals)), frozenset(roots - BUILTIN - {""}), conditional, empty)
+        Assertion(
+            kind,
+            ast.unparse(shown),
+            tuple(sorted(literals)),
+            frozenset(roots - BUILTIN - {""}),
+            conditional,
+            empty,
+        )
     )
 
 
 def _attribute(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else ""
-
-
-def _types(kind: str, node: ast.expr) -> Iterator[str]:
-    """The class of `isinstance` and `raises` is what they demand, as a whole: a wider one is another demand."""
-    if kind == "isinstance" and isinstance(node, ast.Call) and len(node.args) == 2:
-        yield ast.unparse(node.args[1])
-    elif kind == "raises" and isinstance(node, ast.Call) and node.args:
-        yield ast.unparse(node.args[0]).rpartition(".")[2]
-
-
-def _reached(parts: list[ast.expr], flow: dict[str, list[ast.expr]]) -> Iterator[ast.AST]:
-    """The nodes of the expressions and of everything local variables bring into them."""
-    seen: set[str] = set()
-    queue: list[ast.AST] = list(parts)
-    while queue:
-        for node in ast.walk(queue.pop()):
-            yield node
-            if isinstance(node, ast.Name) and node.id not in seen:
-                seen.add(node.id)
-                queue += flow.get(node.id, [])
-
-
-def _literals(function: ast.FunctionDef | ast.AsyncFunctionDef, messages: set[int]) -> Iterator[str]:
-    body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
-    for statement in body:
-        ignored = {id(i) for call in ast.walk(statement) for i in _patch_target(call)}
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Constant) and node.value is not ... and id(node) not in messages | ignored:
-                yield repr(node.value)
-
-
-def _patch_target(node: ast.AST) -> Iterator[ast.AST]:
-    """Names of modules are no data: they follow a refactoring."""
-    if isinstance(node, ast.Call) and node.args and called(node).rpartition(".")[2] in ("patch", "setattr", "import_module"):
-        yield from ast.walk(node.args[0])

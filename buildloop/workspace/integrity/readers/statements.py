@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from buildloop.workspace.integrity.model import Assertion
+from buildloop.workspace.integrity.readers.meaning import ASSERTING, EQUALITY, always_true, flow_of, with_flow
 from buildloop.workspace.integrity.readers.tokens import CLOSE, OPEN, Token, closing, written
 
-ASSERTING = re.compile(
-    r"^(?:assert\w*|expect\w*|EXPECT_\w+|ASSERT_\w+|XCT\w+|CHECK\w*|REQUIRE\w*|SUBCASE|verify\w*|should\w*|refute\w*|must_\w+|ensure\w*|check\w*|matches|is|ok|like|is_deeply|cmp_ok)[?!]?$"
-)
 GO_FAILS = frozenset("Error Errorf Fatal Fatalf Fail FailNow".split())
 OTHER_OWNERS = frozenset({"assert", "require", "t", "chai", "Assertions", "Assert", "sinon", "is"})
-EQUALITY = re.compile(
-    r"\b(?:toBe|toEqual|toStrictEqual|equal|equals|strictEqual|deepEqual|deepStrictEqual|eql?|eq|assertEquals?|assertSame|"
-    r"assert_equal|Equal|EqualValues|Exactly|assertThat|isEqualTo|is|EXPECT_EQ|ASSERT_EQ)\b"
+NOT_CALLED = frozenset(
+    "if for while switch return function func fn match catch expect assert new typeof await not".split()
 )
-FLOW = re.compile(r"^(?:const|let|var|val|auto|final)$")
-NOT_CALLED = frozenset("if for while switch return function func fn match catch expect assert new typeof await not".split())
 
 
 def assertions_in(tokens: Sequence[Token], file: str) -> list[Assertion]:
-    flow = _flow(tokens)
+    flow = flow_of(tokens)
     found: list[Assertion] = []
     index = 0
     while index < len(tokens):
@@ -31,22 +26,28 @@ def assertions_in(tokens: Sequence[Token], file: str) -> list[Assertion]:
             index += 1
             continue
         statement = tokens[index:end]
-        found.append(_assertion(statement, _condition(tokens, index, statement), flow, _reached(tokens, index, file)))
+        found.append(
+            _assertion(statement, _condition(tokens, index, statement), flow, _reached(tokens, index, file))
+        )
         index = end
     return [one for one in found if one.kind]
 
 
-def _assertion_end(tokens: Sequence[Token], index: int, file: str) -> int:
+def _assertion_end(tokens: Sequence[Token], index: int, file: str) -> int:  # noqa: PLR0911
     """Behind the assertion that starts here; 0 where none does."""
     token = tokens[index]
     previous = tokens[index - 1] if index else None
     following = tokens[index + 1].text if index + 1 < len(tokens) else ""
     if file.endswith((".bats", ".sh")):
         starts = previous is None or previous.line != token.line
-        if starts and (token.text in ("[", "!", "test", "grep", "diff", "cmp") or ASSERTING.match(token.text)):
+        if starts and (
+            token.text in ("[", "!", "test", "grep", "diff", "cmp") or ASSERTING.match(token.text)
+        ):
             return next((i for i in range(index, len(tokens)) if tokens[i].line != token.line), len(tokens))
         return 0
-    if token.kind != "word" or (previous is not None and previous.text == "." and not _own_dot(tokens, index)):
+    if token.kind != "word" or (
+        previous is not None and previous.text == "." and not _own_dot(tokens, index)
+    ):
         return 0
     go_fails = token.text in GO_FAILS and previous is not None and previous.text == "."
     if not go_fails and not ASSERTING.match(token.text):
@@ -60,7 +61,9 @@ def _assertion_end(tokens: Sequence[Token], index: int, file: str) -> int:
         text = tokens[position].text
         if text in OPEN and tokens[position].kind == "other":
             position = closing(tokens, position) + 1
-        elif text in (".", "!", "?") or (tokens[position - 1].text in (".", "?") and tokens[position].kind == "word"):
+        elif text in (".", "!", "?") or (
+            tokens[position - 1].text in (".", "?") and tokens[position].kind == "word"
+        ):
             position += 1
         else:
             break
@@ -68,7 +71,15 @@ def _assertion_end(tokens: Sequence[Token], index: int, file: str) -> int:
 
 
 def _own_dot(tokens: Sequence[Token], index: int) -> bool:
-    return index > 1 and tokens[index - 2].text in OTHER_OWNERS | {"this", "self", "s", "suite", "c", "b", "tb"}
+    return index > 1 and tokens[index - 2].text in OTHER_OWNERS | {
+        "this",
+        "self",
+        "s",
+        "suite",
+        "c",
+        "b",
+        "tb",
+    }
 
 
 def _line_statement_end(tokens: Sequence[Token], index: int) -> int:
@@ -77,7 +88,9 @@ def _line_statement_end(tokens: Sequence[Token], index: int) -> int:
         token = tokens[position]
         if position > index and depth == 0 and token.line != tokens[position - 1].line and token.text != ".":
             return position
-        depth += (token.text in OPEN and token.kind == "other") - (token.text in CLOSE and token.kind == "other")
+        depth += (token.text in OPEN and token.kind == "other") - (
+            token.text in CLOSE and token.kind == "other"
+        )
     return len(tokens)
 
 
@@ -114,20 +127,32 @@ def _assertion(
     statement: Sequence[Token], condition: Sequence[Token], flow: Mapping[str, Sequence[Token]], reached: bool
 ) -> Assertion:
     parts = _demanded(condition or statement)
-    seen = list(_with_flow(parts, flow))
+    seen = list(with_flow(parts, flow))
     chain = [t.text for i, t in enumerate(statement) if t.kind == "word" and _at_top(statement, i)]
     kind = "fails" if condition else EQUALITY.sub("equals", ".".join(chain[:6]))
     if condition:
-        kind = "fails if " + " ".join(t.text for t in condition if t.text in ("!", "=", "<", ">", "==", "!=", "&", "|"))
+        kind = "fails if " + " ".join(
+            t.text for t in condition if t.text in ("!", "=", "<", ">", "==", "!=", "&", "|")
+        )
     roots = {
         token.text
         for i, token in enumerate(seen[:-1])
-        if token.kind == "word" and seen[i + 1].text == "(" and token.text not in NOT_CALLED and not ASSERTING.match(token.text)
+        if token.kind == "word"
+        and seen[i + 1].text == "("
+        and token.text not in NOT_CALLED
+        and not ASSERTING.match(token.text)
     }
     own = {statement[0].text} if re.match(r"(?:check|verify|ensure)", statement[0].text) else set()
     literals = sorted(token.text for token in seen if token.literal)
     exact = written((*condition, *statement[:1]) if condition else statement)
-    return Assertion(kind, exact, tuple(literals), frozenset(roots - {*chain, "to", "not_to", "be", "eq"} | own), not reached, _empty(parts))
+    return Assertion(
+        kind,
+        exact,
+        tuple(literals),
+        frozenset(roots - {*chain, "to", "not_to", "be", "eq"} | own),
+        not reached,
+        always_true(parts),
+    )
 
 
 def _demanded(statement: Sequence[Token]) -> Sequence[Token]:
@@ -154,70 +179,3 @@ def _at_top(statement: Sequence[Token], index: int) -> bool:
         if token.kind == "other":
             depth += (token.text in OPEN) - (token.text in CLOSE)
     return depth == 0
-
-
-def _empty(parts: Sequence[Token]) -> bool:
-    """`assert!(true)`, `expect(1).toBe(1)`, `assert.equal(x, x)`: true whatever the code does."""
-    inner = [t for t in parts if t.kind in ("word", "number", "string") and not ASSERTING.match(t.text) and not EQUALITY.match(t.text)]
-    named = [t for t in inner if t.kind == "word" and not t.literal and t.text not in ("toBeTruthy", "toBeDefined", "assert", "to", "be", "ok")]
-    if not named and parts and any(t.text in OPEN for t in parts):
-        return bool(inner)
-    start = next((i for i, t in enumerate(parts) if t.text == "("), None)
-    if start is None:
-        return False
-    arguments = _split(parts[start + 1 : closing(parts, start)])
-    after = parts[closing(parts, start) + 1 :]
-    if len(arguments) >= 2 and EQUALITY.search(".".join(t.text for t in parts[:start])) or parts[0].text.startswith("assert_eq"):
-        return len(arguments) >= 2 and arguments[0] == arguments[1]
-    second = next((i for i, t in enumerate(after) if t.text == "("), None)
-    if second is not None and arguments and EQUALITY.search(".".join(t.text for t in after[:second])):
-        return "not" not in [t.text for t in after] and _split(after[second + 1 : closing(after, second)])[:1] == arguments[:1]
-    return False
-
-
-def _split(tokens: Sequence[Token]) -> list[str]:
-    parts: list[list[Token]] = [[]]
-    depth = 0
-    for token in tokens:
-        if token.kind == "other":
-            depth += (token.text in OPEN) - (token.text in CLOSE)
-        if token.text == "," and depth == 0:
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return [written(part) for part in parts]
-
-
-def _flow(tokens: Sequence[Token]) -> dict[str, list[Token]]:
-    """What each local variable was made from: `const a = …`, `a := …`, `let mut a = …`, `a = …`."""
-    found: dict[str, list[Token]] = {}
-    for index, token in enumerate(tokens[:-2]):
-        if token.kind != "word":
-            continue
-        after = tokens[index + 1].text + (tokens[index + 2].text if tokens[index + 1].text == ":" else "")
-        if after not in ("=", ":=") or (after == "=" and tokens[index + 2].text in ("=", ">", "~")):
-            continue
-        start = index + (3 if after == ":=" else 2)
-        depth, position = 0, start
-        while position < len(tokens):
-            one = tokens[position]
-            if depth == 0 and (one.text == ";" or (position > start and one.line != tokens[position - 1].line and one.text not in ".?")):
-                break
-            if one.kind == "other":
-                depth += (one.text in OPEN) - (one.text in CLOSE)
-                if depth < 0:
-                    break
-            position += 1
-        found.setdefault(token.text, []).extend(tokens[start:position])
-    return found
-
-
-def _with_flow(parts: Sequence[Token], flow: Mapping[str, Sequence[Token]]) -> Iterator[Token]:
-    seen: set[str] = set()
-    queue: list[Sequence[Token]] = [parts]
-    while queue:
-        for token in queue.pop():
-            yield token
-            if token.kind == "word" and token.text in flow and token.text not in seen:
-                seen.add(token.text)
-                queue.append(flow[token.text])

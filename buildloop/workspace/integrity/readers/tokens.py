@@ -22,7 +22,14 @@ class Token:
 
     @property
     def literal(self) -> bool:
-        return self.kind in ("number", "string") or self.text in ("true", "false", "null", "nil", "None", "undefined")
+        return self.kind in ("number", "string") or self.text in (
+            "true",
+            "false",
+            "null",
+            "nil",
+            "None",
+            "undefined",
+        )
 
 
 def tokenize(text: str, file: str) -> list[Token]:
@@ -86,7 +93,11 @@ def _string_end(text: str, place: int, file: str, before: Sequence[Token]) -> in
             position += 2
         elif text[position] == quote:
             return position + 1
-        elif text[position] == "\n" and quote != "`" and not file.endswith((".rs", ".bats", ".sh", ".php", ".rb")):
+        elif (
+            text[position] == "\n"
+            and quote != "`"
+            and not file.endswith((".rs", ".bats", ".sh", ".php", ".rb"))
+        ):
             return position
         else:
             position += 1
