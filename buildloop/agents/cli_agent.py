@@ -44,8 +44,9 @@ class Adapter(Protocol):
     @property
     def cli(self) -> AgentCli: ...
 
-    @property
-    def own_prefixes(self) -> tuple[str, ...]: ...
+    def own_prefixes(self, call: AgentCall) -> tuple[str, ...]:
+        """How the names of the variables begin that are its own: keys, addresses, switches."""
+        ...
 
     def prepare(self, call: AgentCall, home: Path, prompt: Path) -> Invocation: ...
 
@@ -82,7 +83,7 @@ class CliAgent:
         invocation = self.adapter.prepare(call, home, self._prompt(call))
         started = time.time()
         with scratch_folder(call.mark) as scratch, borrowed(invocation.lent):
-            kept = agent_environment(call.environment, self.adapter.own_prefixes, call.extra_env)
+            kept = agent_environment(call.environment, self.adapter.own_prefixes(call), call.extra_env)
             result = run_process(
                 confined(invocation.argv, call, home),
                 cwd=call.workdir,
@@ -95,6 +96,7 @@ class CliAgent:
                 idle_timeout=call.idle_timeout,
                 grace=GRACE_SECONDS,
                 redact=call.redact,
+                sandbox=call.sandbox.also(home, scratch),
             )
         output = Output(out, err, result.exit_code, home, call.workdir, started, call.resume)
         if call.resume is not None and not result.timed_out and self.adapter.session_is_gone(output):

@@ -32,7 +32,9 @@ DENIED = frozenset({"policy_violation", "tool_not_registered", "execution_denied
 
 class Gemini:
     cli = CATALOGUE["gemini"]
-    own_prefixes = ("GEMINI_API_KEY", "GEMINI_MODEL", "GOOGLE_")
+
+    def own_prefixes(self, call: AgentCall) -> tuple[str, ...]:  # noqa: ARG002 (the same for all calls)
+        return ("GEMINI_API_KEY", "GEMINI_MODEL", "GOOGLE_")
 
     def prepare(self, call: AgentCall, home: Path, prompt: Path) -> Invocation:
         users = Path(call.environment.get("GEMINI_CLI_HOME") or call.environment.get("HOME", "~")) / ".gemini"

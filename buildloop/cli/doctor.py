@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.markup import escape
 
 from buildloop.agents.catalogue import CATALOGUE
+from buildloop.agents.confine import can_confine
 from buildloop.cli.agents import look_for, version_of
 from buildloop.cli.output import console, print_json
 from buildloop.cli.paths import state_folder
@@ -55,6 +56,7 @@ def _checks(repo: Path, folder: Path) -> Iterator[Check]:
     yield _shell()
     yield _repository(repo)
     yield from _agents()
+    yield _boundary()
     yield _prefect()
     yield from _state(folder)
 
@@ -107,6 +109,13 @@ def _agents() -> Iterator[Check]:
         names = ", ".join(CATALOGUE)
         advice = "'buildloop agents' says how to install them; or use --agent-command with any program"
         yield Check("agents", "warn", f"none of {names}", advice)
+
+
+def _boundary() -> Check:
+    if can_confine():
+        return Check("boundary", "ok", "the kernel keeps agents from writing outside of their workspace")
+    advice = "Linux 5.13 or newer has Landlock; without it run agents you do not trust in a container"
+    return Check("boundary", "warn", "nothing keeps agents from writing outside of their workspace", advice)
 
 
 def _prefect() -> Check:

@@ -70,6 +70,11 @@ class Driver:
     model: ScriptedModel | None = None
 
     @property
+    def is_aider(self) -> bool:
+        """It makes one request, runs no commands and has no sessions."""
+        return self.name == "aider"
+
+    @property
     def workdir(self) -> Path:
         return self.folder / "work"
 

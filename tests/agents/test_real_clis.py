@@ -13,7 +13,7 @@ import pytest
 from buildloop.agents.catalogue import CATALOGUE
 from buildloop.models import AgentOutcome, Permissions
 from tests.agents.conftest import FIX, MODELS, READ, only_with_all
-from tests.support.waiting import eventually, processes_with
+from tests.support.waiting import content, eventually, processes_with
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +29,7 @@ def test_it_fixes_the_bug_and_every_figure_is_exact(driver):
         FIX | {"usage": {"input": 20, "cache_read": 1000, "output": 30}},
         {"say": "Both done.\nBUILDLOOP-DONE", "usage": {"input": 5, "cache_read": 1500, "output": 20}},
     ]
-    if driver.name == "aider":
+    if driver.is_aider:
         turns = [FIX | {"usage": {"input": 5, "cache_read": 1500, "output": 20}}]
     reply = driver.call(*turns)
     assert reply.outcome is AgentOutcome.OK
@@ -37,7 +37,7 @@ def test_it_fixes_the_bug_and_every_figure_is_exact(driver):
     assert driver.model.turns_left == 0
     assert (reply.agent, reply.model, reply.turns) == (driver.name, MODELS[driver.name], len(turns))
     assert reply.usage.context_tokens == 1525
-    if driver.name == "aider":
+    if driver.is_aider:
         assert (reply.usage.input_tokens, reply.usage.output_tokens) == (1505, 20)
     else:
         assert reply.claims_done
@@ -51,7 +51,7 @@ def test_it_fixes_the_bug_and_every_figure_is_exact(driver):
 
 @pytest.mark.parametrize("before", [pytest.param(0, marks=only_with_all), 1])
 def test_a_full_context_is_an_overflow(driver, before):
-    before = 0 if driver.name == "aider" else before
+    before = 0 if driver.is_aider else before
     reply = driver.call(*[READ] * before, {"error": "overflow", "times": -1})
     assert reply.outcome is AgentOutcome.OVERFLOW
     if reply.context_window:
@@ -86,7 +86,7 @@ def test_silence_is_a_hang(driver):
 
 @only_with_all
 def test_a_time_limit_keeps_the_work(driver):
-    if driver.name == "aider":
+    if driver.is_aider:
         pytest.skip("aider makes one request only")
     reply = driver.call(READ, FIX, {"hang": True, "times": -1}, timeout=START_UP[driver.name] + 20)
     assert reply.outcome is AgentOutcome.TIMEOUT
@@ -96,16 +96,17 @@ def test_a_time_limit_keeps_the_work(driver):
 
 def test_a_killed_program_is_a_crash_and_its_commands_die_with_it(driver):
     """Its tool runs in a session of its own, where a signal to the group does not reach."""
-    if driver.name == "aider":
-        pytest.skip("aider runs no commands")
     code = "import os, time; open('tool.pid', 'w').write(str(os.getpid())); time.sleep(600)"
+    turn = {"say": "Waiting.", "do": [{"run": f'python3 -c "{code}"'}]}
     replies = []
-    command = {"say": "Waiting.", "do": [{"run": f'python3 -c "{code}"'}]}
-    thread = threading.Thread(target=lambda: replies.append(driver.call(command)))
-    thread.start()
-    eventually(
-        lambda: (driver.workdir / "tool.pid").exists() and (driver.workdir / "tool.pid").read_text(), 120
+    thread = threading.Thread(
+        target=lambda: replies.append(driver.call({"hang": True} if driver.is_aider else turn))
     )
+    thread.start()
+    if driver.is_aider:
+        eventually(lambda: driver.model and driver.model.requests, 120)
+    else:
+        eventually(lambda: content(driver.workdir / "tool.pid"), 120)
     for pid in _programs(driver.name, f"t-{driver.folder.name}"):
         os.kill(pid, signal.SIGKILL)
     thread.join()
@@ -115,7 +116,7 @@ def test_a_killed_program_is_a_crash_and_its_commands_die_with_it(driver):
 
 @only_with_all
 def test_what_it_leaves_running_ends_with_the_call(driver):
-    if driver.name == "aider":
+    if driver.is_aider:
         pytest.skip("aider runs no commands")
     left = {"say": "x", "do": [{"run": "setsid sleep 600 >/dev/null 2>&1 & echo started"}]}
     assert driver.call(left, {"say": "Done."}).outcome is AgentOutcome.OK
@@ -137,7 +138,7 @@ def test_a_session_is_continued_and_a_lost_one_begun_anew(driver):
 
 @only_with_all
 def test_it_may_edit_and_nothing_else(driver):
-    if Permissions.EDIT_ONLY not in CATALOGUE[driver.name].permissions or driver.name == "aider":
+    if Permissions.EDIT_ONLY not in CATALOGUE[driver.name].permissions or driver.is_aider:
         pytest.skip("not a choice for this one")
     run = {"say": "x", "do": [{"run": "touch made-by-command"}]}
     reply = driver.call(READ, run, FIX, {"say": "Done."}, permissions=Permissions.EDIT_ONLY)
@@ -150,7 +151,7 @@ def test_it_may_edit_and_nothing_else(driver):
 def test_a_prompt_of_two_megabytes(driver):
     """Whole, or as a file it is told to read."""
     prompt = "Fix calc.py.\n" + "some words of context\n" * 100_000
-    reply = driver.call(FIX if driver.name == "aider" else READ, {"say": "Done."}, prompt=prompt)
+    reply = driver.call(FIX if driver.is_aider else READ, {"say": "Done."}, prompt=prompt)
     assert reply.outcome is AgentOutcome.OK
     sent = driver.model.requests[0].text
     assert sent.count("some words of context") == 100_000 or str(driver.folder / "out" / "prompt.md") in sent
@@ -166,8 +167,9 @@ def test_a_limit_of_turns_keeps_the_work(driver):
 
 
 def test_the_users_own_settings_hooks_and_secrets_stay_out(driver, monkeypatch):
-    """Neither the user's hooks nor those of the repository run; no secret but the agent's own is there."""
-    if driver.name == "aider":
+    """Neither the user's hooks nor those of the repository run; no secret but the agent's own is there. What the
+    repository has to say to agents is read."""
+    if driver.is_aider:
         pytest.skip("aider runs no commands")
     marker = driver.folder / "hook-ran"
     hook = (
@@ -184,9 +186,12 @@ def test_the_users_own_settings_hooks_and_secrets_stay_out(driver, monkeypatch):
         "MY_DB_PASSWORD": "not-for-agents",
         "CLAUDECODE": "1",
     }
+    for name in ("CLAUDE.md", "AGENTS.md", "GEMINI.md"):
+        (driver.workdir / name).write_text("Remember the word plugh.\n")
     show = {"say": "x", "do": [{"run": "env > seen.txt"}]}
     assert driver.call(show, {"say": "Done."}).outcome is AgentOutcome.OK
     assert not marker.exists()
+    assert "plugh" in driver.model.requests[0].text
     seen = (driver.workdir / "seen.txt").read_text()
     assert "not-for-agents" not in seen
     assert "PATH=" in seen

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -25,13 +27,19 @@ GIVEN = {
 }  # fmt: skip
 
 
+def own_prefixes(name: str, model: str | None = None, **more: str) -> tuple[str, ...]:
+    with tempfile.TemporaryDirectory() as folder:
+        call = agent_call(Path(folder), environment={**GIVEN, **more}, model=model)
+        return ADAPTERS[name]().own_prefixes(call)
+
+
 def test_every_agent_of_the_table_has_an_adapter():
     assert set(ADAPTERS) == set(CATALOGUE)
     assert set(CATALOGUE) < set(AGENTS)
 
 
 def test_the_environment_has_what_the_gate_needs_and_the_agents_own_keys():
-    kept = agent_environment(GIVEN, ADAPTERS["claude"]().own_prefixes, ())
+    kept = agent_environment(GIVEN, own_prefixes("claude"), ())
     assert {"PATH", "HOME", "LC_ALL", "JAVA_HOME", "GOPATH", "PYTHONPATH", "ANTHROPIC_API_KEY"} <= set(kept)
     assert not {"OPENAI_API_KEY", "GITHUB_TOKEN", "NPM_CONFIG_TOKEN", "DATABASE_URL", "MY_SETTING"} & set(
         kept
@@ -39,8 +47,30 @@ def test_the_environment_has_what_the_gate_needs_and_the_agents_own_keys():
 
 
 def test_an_outer_session_of_an_agent_does_not_show():
-    for adapter in ADAPTERS.values():
-        assert not {"CLAUDECODE", "CODEX_SANDBOX"} & set(agent_environment(GIVEN, adapter().own_prefixes, ()))
+    for name in ADAPTERS:
+        assert not {"CLAUDECODE", "CODEX_SANDBOX"} & set(agent_environment(GIVEN, own_prefixes(name), ()))
+
+
+@pytest.mark.parametrize(
+    ("model", "kept"),
+    [
+        ("anthropic/claude-sonnet-4-5", {"ANTHROPIC_API_KEY"}),
+        ("openai/gpt-5", {"OPENAI_API_KEY"}),
+        ("bedrock/claude", {"AWS_SECRET_ACCESS_KEY"}),
+        ("mine/m1", {"ANTHROPIC_API_KEY", "OPENAI_API_KEY"}),
+        (None, {"ANTHROPIC_API_KEY", "OPENAI_API_KEY"}),
+    ],
+)
+def test_of_many_providers_keys_only_that_of_the_model_is_handed_on(model, kept):
+    keys = {"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN"}
+    for name in ("opencode", "aider"):
+        assert keys & set(agent_environment(GIVEN, own_prefixes(name, model), ())) == kept
+
+
+def test_the_keys_of_a_cloud_are_handed_on_where_the_model_comes_from_there(tmp_path):
+    assert "AWS_SECRET_ACCESS_KEY" not in agent_environment(GIVEN, own_prefixes("claude"), ())
+    bedrock = own_prefixes("claude", CLAUDE_CODE_USE_BEDROCK="1")
+    assert "AWS_SECRET_ACCESS_KEY" in agent_environment(GIVEN, bedrock, ())
 
 
 def test_what_the_user_names_is_passed_on():
