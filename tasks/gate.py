@@ -65,6 +65,7 @@ def gate(key: str, given: GateInput) -> GateReport:
         repo_id=given.workspace.repo_id,
         green_logs=Path(given.request.state_dir) / "green",
         junit=given.request.junit,
+        sandbox=here.sandbox,
     )
     report = run_gate(given.commands, setup, given.tree, name=given.step)
     settle_after_gate(given.workspace, here.run.exclude_file)

@@ -134,6 +134,7 @@ def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
             keep_context=given.request.agent_session is AgentSession.CONTINUE,
             writable=(Path(given.workspace.root), git_folder(given.workspace)),
             extra_env=given.request.agent_env,
+            sandbox=here.sandbox.also(folder),
         )
     )
     reply = reply.model_copy(update={"agent": str(given.choice), "rung": given.rung})

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from buildloop.models import AgentReply, Permissions
 from buildloop.redact import Redactor
+from buildloop.sandbox import NO_SANDBOX, Sandbox
 
 DONE_LINE = "BUILDLOOP-DONE"
 
@@ -39,6 +40,7 @@ class AgentCall:
     keep_context: bool = True
     writable: tuple[Path, ...] = ()
     extra_env: tuple[str, ...] = ()
+    sandbox: Sandbox = NO_SANDBOX
 
 
 class Agent(Protocol):

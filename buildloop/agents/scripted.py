@@ -166,6 +166,7 @@ def _play(action: Action, call: AgentCall) -> float:
             stdout=call.output_dir / "agent.err",
             timeout=call.timeout,
             redact=call.redact,
+            sandbox=call.sandbox,
         )
         return result.seconds
     return 0.0

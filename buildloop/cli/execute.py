@@ -86,6 +86,7 @@ def _tell(console: Console, result: BuildResult) -> None:
     if best := handed_back_text(result):
         console.print(f"                  {best}", markup=False)
     console.print(f"  report          buildloop report {result.run_id}", markup=False)
+    console.print(f"  page            {result.run_dir}/report.html", markup=False)
     console.print(f"  next            {result.next_step}", markup=False)
 
 

@@ -18,6 +18,7 @@ from buildloop.errors import InputError
 from buildloop.goal import MINIMUM_FREE_BYTES
 from buildloop.request import BuildRequest, DirtyPolicy, new_run_id
 from buildloop.request_secrets import without_secrets
+from buildloop.sandbox import Sandbox, check_sandbox
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.repository import check_start, open_repository
 
@@ -33,6 +34,8 @@ def start_run(flags: Mapping[str, Any]) -> int:
 
 def checked_request(flags: Mapping[str, Any], environment: Mapping[str, str]) -> BuildRequest:
     """A request that can be started. Whatever is wrong is said here, before anything is made or started."""
+    if not (flags["goal"] or "").strip() and flags["issue"] is None:
+        raise InputError("the goal must not be empty; say what to achieve, or name an issue with --issue N")
     repository = open_repository(Path(flags["repo"]))
     settings = gather_settings(_settings(flags), environment, repository.root / repository.inside)
     settings = _filled_in(settings, repository.root / repository.inside)
@@ -40,6 +43,7 @@ def checked_request(flags: Mapping[str, Any], environment: Mapping[str, str]) ->
     request = without_secrets(_with_issue(request, environment), environment)
     check_start(repository, request)
     check_agents(request)
+    check_sandbox(Sandbox(request.sandbox, network=request.sandbox_network, image=request.sandbox_image))
     check_writable(Path(request.state_dir))
     return request
 
@@ -79,8 +83,6 @@ def check_writable(folder: Path) -> None:
 
 def _settings(flags: Mapping[str, Any]) -> dict[str, Any]:
     given = {name: value for name, value in flags.items() if name not in NOT_SETTINGS}
-    if not (flags["goal"] or "").strip() and flags["issue"] is None:
-        raise InputError("the goal must not be empty; say what to achieve, or name an issue with --issue N")
     if flags["include_dirty"] and flags["from_head"]:
         raise InputError("--include-dirty and --from-head exclude each other; choose one")
     given["dirty"] = (

@@ -25,6 +25,7 @@ from buildloop.gate.report import (
 from buildloop.models import CommandResult, GateReport, Verdict
 from buildloop.process import ProcessResult, run_process
 from buildloop.redact import Redactor
+from buildloop.sandbox import NO_SANDBOX, Sandbox
 from buildloop.text import plain_text
 
 SHELL = "/bin/sh"
@@ -53,6 +54,7 @@ class GateSetup:
     repo_id: str
     green_logs: Path
     junit: tuple[str, ...] = ()
+    sandbox: Sandbox = NO_SANDBOX
 
 
 def run_gate(commands: Sequence[str], setup: GateSetup, tree: str, name: str = "gate") -> GateReport:
@@ -108,6 +110,7 @@ def _start(command: str, setup: GateSetup, log: Path, environment: Mapping[str, 
         stdout=log,
         timeout=setup.timeout,
         redact=setup.redact,
+        sandbox=setup.sandbox.also(setup.output_dir),
     )
 
 

@@ -135,7 +135,7 @@ def _alike(store: Store, asked: Question, repo: int | None) -> list[tuple[Row, f
     total = _total(store, repo) + len(pending)
     weights = Weights.of(postings, total, asked.said or asked.test)
     rows = _rows(store, candidates(postings, weights))
-    scored = [(row, weights.relevance(search_words(row[4], row[5]))) for row in rows]
+    scored = [(row, weights.relevance(search_words(row[5]), search_words(row[4]))) for row in rows]
     return sorted(
         (pair for pair in scored if pair[1] >= LEAST_RELEVANCE), key=lambda pair: (-pair[1], -pair[0][9])
     )

@@ -142,8 +142,8 @@ def _to_undo(last: Iteration) -> str:
     if not blocking:
         return ""
     parts = [
-        "The gate does not count as green as long as these changes to tests, their configuration or the gate itself "
-        "are there. Put each of them back as it was at the start, then fix the cause in the code:"
+        "Protected tests were changed, or their configuration, or the gate itself. It does not count as green as long "
+        "as these changes are there. Put each of them back as it was at the start, then fix the cause in the code:"
     ]
     for one in blocking:
         parts.append(f"- {one_line(one.text, LINE_CHARS)}")

@@ -20,7 +20,7 @@ from buildloop.report.last_error import error_context
 from buildloop.report.markdown import changed_words, tests_words, tokens_words
 from buildloop.report.safe import visible
 from buildloop.report.story import Story, spent, story_of, when
-from buildloop.report.timeline import chart_of, kind_name, kind_of
+from buildloop.report.timeline import chart_of, kind_name, kind_of, kinds_of
 from buildloop.report.words import EFFECTS, MODES, count, duration, money
 from buildloop.text import first_line, one_line
 
@@ -84,7 +84,7 @@ def _group_title(chunk: Sequence[Iteration]) -> str:
 
 
 def _legend(story: Story) -> list[tuple[str, str]]:
-    kinds = {kind_of(one) for one in story.steps}
+    kinds = {kind for one in story.steps for kind in kinds_of(one)}
     order = [*MODES, "unknown", "passed"]
     return [(kind, kind_name(kind)) for kind in order if kind in kinds]
 

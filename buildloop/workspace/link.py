@@ -37,6 +37,11 @@ def git_folder(workspace: WorkspaceInfo) -> Path:
     return _common_dir(Path(workspace.repo))
 
 
+def worktree_git_folder(workspace: WorkspaceInfo) -> Path | None:
+    """The part of it that belongs to this worktree alone: its HEAD and index."""
+    return _git_dir(Path(workspace.repo), Path(workspace.root))
+
+
 def _common_dir(repo: Path) -> Path:
     return (repo / run_git(repo, "rev-parse", "--git-common-dir")).resolve()
 

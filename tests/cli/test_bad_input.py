@@ -71,7 +71,7 @@ def test_an_unknown_agent_names_the_known_ones(refused, repo):
 
 
 def test_no_agent_at_all(refused, repo):
-    assert "no agent was chosen; give --agent-command" in refused(*run_in(repo, "--test", "true"))
+    assert "no agent was chosen; give --agent claude" in refused(*run_in(repo, "--test", "true"))
 
 
 def test_an_agent_program_that_is_not_there(refused, repo):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from buildloop.events import read_events
+from buildloop.rundir import RunDir
 from tests.support.command import command_environment, run_buildloop
 from tests.support.waiting import content, eventually, processes_with
 
@@ -112,8 +113,6 @@ def is_cancelled_in_prefect(identity: str) -> bool:
 
 def assert_ended_and_resumable(tmp_path: Path, prefect_server: str) -> None:
     assert processes_with(str(tmp_path / "stubborn.py")) == []
-    kept = json.loads((run_dir(tmp_path) / "result.json").read_text())
-    assert kept["reason"] == "cancelled"
     assert is_cancelled_in_prefect(flow_run_id(tmp_path))
     (tmp_path / "let-go").touch()
     ended = run_buildloop("resume", "--json", "--state-dir", str(tmp_path / "state"), api_url=prefect_server)
@@ -131,6 +130,7 @@ def test_a_signal_ends_everything(begun, prefect_server, tmp_path, hanging, numb
     told, _ = process.communicate(timeout=120)
     assert process.returncode == 130, told
     assert "Traceback" not in told
+    assert json.loads((run_dir(tmp_path) / "result.json").read_text())["reason"] == "cancelled"
     assert_ended_and_resumable(tmp_path, prefect_server)
 
 
@@ -141,4 +141,18 @@ def test_prefect_ends_a_run_that_has_no_worker(begun, prefect_server, tmp_path):
     assert process.returncode == 130, told
     assert "Cancelled by Prefect" in told
     assert "Traceback" not in told
+    assert_ended_and_resumable(tmp_path, prefect_server)
+
+
+def test_prefect_ends_a_run_that_a_worker_executes(
+    scheduled, prefect, prefect_server, request_for, repo, stubborn, tmp_path
+):
+    """The worker's signal and our own look at the flow run meet; whichever is first, nothing is left."""
+    request = request_for(repo, test=("test -e touched.txt",), agent_command=stubborn("agent"))
+    identity = scheduled(request)
+    process = prefect("flow-run", "execute", identity)
+    eventually(lambda: content(tmp_path / "up"), 120)
+    cancel_in_prefect(identity)
+    process.communicate(timeout=120)
+    eventually(lambda: not RunDir(request.run_dir).is_running())
     assert_ended_and_resumable(tmp_path, prefect_server)

@@ -90,3 +90,16 @@ def test_a_running_run_says_so_and_a_cancelled_one_can_go_on():
     page = html_report(runs.cancelled())
     assert "cancelled" in page
     assert "buildloop resume 1116-081502-3fa9" in page
+
+
+def test_the_templates_are_part_of_the_wheel(tmp_path):
+    import zipfile
+    from pathlib import Path
+
+    from hatchling.builders.wheel import WheelBuilder
+
+    root = Path(__file__).parents[2]
+    (wheel,) = WheelBuilder(str(root)).build(directory=str(tmp_path), versions=["standard"])
+    packed = set(zipfile.ZipFile(wheel).namelist())
+    templates = root / "buildloop" / "report" / "templates"
+    assert {f"buildloop/report/templates/{path.name}" for path in templates.iterdir()} <= packed
