@@ -11,8 +11,12 @@ import psutil
 import pytest
 
 from buildloop.agents.catalogue import CATALOGUE
+from buildloop.choices import SandboxKind
+from buildloop.errors import InputError
 from buildloop.models import AgentOutcome, Permissions
+from buildloop.sandbox import Sandbox, check_sandbox, toolchains
 from tests.agents.conftest import FIX, MODELS, READ, only_with_all
+from tests.support.agent_clis import folder_of
 from tests.support.waiting import content, eventually, processes_with
 
 pytestmark = pytest.mark.slow
@@ -195,6 +199,22 @@ def test_the_users_own_settings_hooks_and_secrets_stay_out(driver, monkeypatch):
     seen = (driver.workdir / "seen.txt").read_text()
     assert "not-for-agents" not in seen
     assert "PATH=" in seen
+
+
+@only_with_all
+def test_it_works_in_a_sandbox(driver):
+    if driver.is_aider:
+        pytest.skip("aider runs no commands")
+    readable = (folder_of(CATALOGUE[driver.name]), *toolchains(os.environ))
+    sandbox = Sandbox(SandboxKind.BWRAP, (driver.workdir, driver.folder / "out"), readable)
+    try:
+        check_sandbox(sandbox)
+    except InputError as error:
+        pytest.skip(str(error))
+    look = {"say": "x", "do": [{"run": f"ls {Path.home()} > seen.txt; echo done"}]}
+    reply = driver.call(READ, FIX, look, {"say": "Done."}, sandbox=sandbox)
+    assert reply.outcome is AgentOutcome.OK
+    assert "return a + b" in driver.source
 
 
 def _programs(name: str, mark: str) -> list[int]:
