@@ -35,9 +35,11 @@ def test_it_fixes_the_bug_and_every_figure_is_exact(driver):
     ]
     if driver.is_aider:
         turns = [FIX | {"usage": {"input": 5, "cache_read": 1500, "output": 20}}]
+    settings = (driver.workdir / ".git" / "config").read_text()
     reply = driver.call(*turns)
     assert reply.outcome is AgentOutcome.OK
     assert "return a + b" in driver.source
+    assert (driver.workdir / ".git" / "config").read_text() == settings
     assert driver.model.turns_left == 0
     assert (reply.agent, reply.model, reply.turns) == (driver.name, MODELS[driver.name], len(turns))
     assert reply.usage.context_tokens == 1525
