@@ -3,17 +3,22 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Compiled once, not at every start, also where the environment asks for the opposite: a start is half as long.
+export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check unit bench chaos gauntlet lock clean help
+.PHONY: deploy undeploy demo test test-agents check unit bench chaos gauntlet lock clean help
 
 help:
 	@echo "make demo   watch a loop fail five ways and turn green (no API key, offline)"
 	@echo "make test   run all tests"
+	@echo "make test-agents  install all real agent CLIs and drive them with a scripted model (15 minutes)"
 	@echo "make unit   run the tests that need no server"
 	@echo "make check  ruff, format, mypy --strict"
 	@echo "make bench  speed and memory of the diagnosis on a 200 MB log"
 	@echo "make chaos  kill a run 50 times, resume it, compare with an undisturbed one (10 minutes)"
 	@echo "make gauntlet  buildloop against plain retry on small real repositories (5 minutes)"
+	@echo "make deploy    Prefect server, work pool, deployments, automations and a worker on this machine"
+	@echo "make undeploy  stop what make deploy started; nothing is deleted"
 	@echo "make lock   resolve the dependencies anew into requirements.lock"
 	@echo "make clean  remove the virtual environment and caches"
 
@@ -29,6 +34,9 @@ demo: $(READY)
 
 test: $(READY)
 	@$(BIN)/python -m pytest --hypothesis-profile=thorough
+
+test-agents: $(READY)
+	@ALL_AGENTS=1 $(BIN)/python -m pytest tests/agents
 
 unit: $(READY)
 	@$(BIN)/python -m pytest -m "not server and not slow"
@@ -46,6 +54,12 @@ chaos: $(READY)
 
 gauntlet: $(READY)
 	@$(BIN)/python benchmarks/gauntlet.py
+
+deploy: $(READY)
+	@$(BIN)/python -m deployments up
+
+undeploy: $(READY)
+	@$(BIN)/python -m deployments down
 
 lock: $(READY)
 	@$(BIN)/uv pip compile --universal --generate-hashes --no-header --quiet --python-version 3.11 \

@@ -18,9 +18,11 @@ from buildloop.request import BuildRequest
 
 CONFIG_FILE = "buildloop.toml"
 PREFIX = "BUILDLOOP_"
-PER_RUN = frozenset({"goal", "repo", "run_id"})
+PER_RUN = frozenset({"goal", "repo", "run_id", "issue"})
 SETTINGS = tuple(name for name in BuildRequest.model_fields if name not in PER_RUN)
 VARIABLES = {PREFIX + name.upper(): name for name in SETTINGS}
+# Where things are kept and where a worker's code comes from: settings of the machine, not of a run.
+OF_THE_MACHINE = frozenset({"BUILDLOOP_STORAGE", "BUILDLOOP_SOURCE", "BUILDLOOP_NOTIFY_URL"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ def _from_flags(flags: Mapping[str, Any]) -> dict[str, Setting]:
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Setting]:
     found = {}
     for variable, value in environment.items():
-        if not variable.startswith(PREFIX):
+        if not variable.startswith(PREFIX) or variable in OF_THE_MACHINE:
             continue
         if variable == MEMORY_VARIABLE:  # may hold a password: read where it is used, never kept in a request
             memory_location(environment)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
+from buildloop.agents.environment import agent_environment
 from buildloop.memory.location import VARIABLE as MEMORY_VARIABLE
 
 # buildloop sets these for itself when it brings its own Prefect server; they are not the user's.
@@ -14,10 +16,18 @@ JOINED = ("PYTHONPATH", "PATH")
 PYTHON_PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
-def child_environment(own: Mapping[str, str], workspace: Path, extra: Mapping[str, str]) -> dict[str, str]:
-    """The user's environment, without what Prefect and buildloop added to it."""
+def child_environment(
+    own: Mapping[str, str], workspace: Path, extra: Mapping[str, str], allowed: Sequence[str] = ()
+) -> dict[str, str]:
+    """The user's environment, without what Prefect and buildloop added to it.
+
+    With `allowed` (globs of names) only those and what toolchains need: then no key reaches agent or gate by chance.
+    """
     embedded = EMBEDDED_FLAG in own
     kept = {name: value for name, value in own.items() if not _is_ours(name, embedded)}
+    if allowed:
+        named = [name for name in kept if any(fnmatchcase(name, glob) for glob in allowed)]
+        kept = agent_environment(kept, (), named)
     kept |= {name: value for name, value in extra.items() if name not in JOINED}
     paths = [*_python_paths(workspace), extra.get("PYTHONPATH", ""), kept.get("PYTHONPATH", "")]
     if joined := ":".join(filter(None, paths)):

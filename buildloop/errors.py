@@ -4,6 +4,7 @@ Everything buildloop raises. A red gate is not here: it is a `GateReport`.
 * BuildloopError              one sentence for a person; `exit_code` is what the command ends with
   x InputError                bad input or environment, nothing was done (2)
     + RunLocked               another process works on this run (2)
+    + GithubError             GitHub did not do what was asked: token, limit, network, name (2)
   x GateUnavailable           the gate could not be started at all (3)
   x AgentUnavailable          rate limit, overload, network: the same prompt may work later
   x AgentLimited              the agent says when it will answer again; args: sentence, seconds since 1970
@@ -30,6 +31,10 @@ class InputError(BuildloopError):
 
 
 class RunLocked(InputError):
+    pass
+
+
+class GithubError(InputError):
     pass
 
 

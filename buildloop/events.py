@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -38,15 +39,42 @@ EVENT_FIELDS: dict[str, frozenset[str]] = {
         "loop.extended": "iteration max extension",
         "loop.recovery_outcome": "iteration mode action effect",
         "loop.completion_rejected": "iteration reason",
+        "loop.waiting_for_person": "number question url",
+        "loop.answered": "number choice",
         "loop.degraded": "what why",
+        "loop.tampering": "iteration rule file text blocks",
+        "loop.secret_refused": "iteration file kind line",
+        "loop.protected_restored": "iteration files",
         "loop.completed": "reason iterations commits",
         "error.actionability_scored": "score error_count enhanced iteration",
         "error.context_generated": "stage iteration category",
         "suggestion.recorded": "id category stage",
         "suggestion.resolved": "id category stage",
+        "daemon.failure_classified": "issue broad_class",
+        "github.issue_read": "issue repo",
+        "github.commented": "issue url",
+        "github.pull_request": "number url",
         "daemon.granular_failure": "issue broad_class granular_mode action",
+        "daemon.retry": "issue retry max broad_class",
+        "daemon.retry_exhausted": "issue retries why",
     }.items()
 }
+
+
+Listener = Callable[[dict[str, Any]], None]
+
+# Who else hears the events of a run while it is worked on in this process; the log is the truth.
+_listeners: dict[str, Listener] = {}
+
+
+@contextlib.contextmanager
+def also_told(run_id: str, listener: Listener) -> Iterator[None]:
+    """Hand every event of this run to `listener` too. It must not raise: the event is written already."""
+    _listeners[run_id] = listener
+    try:
+        yield
+    finally:
+        _listeners.pop(run_id, None)
 
 
 class EventLog:
@@ -59,6 +87,8 @@ class EventLog:
     def emit(self, event_type: str, **fields: Any) -> dict[str, Any]:  # noqa: ANN401
         event = make_event(event_type, self.run_id, datetime.now(UTC), fields)
         append_line(self.path, json.dumps(event, ensure_ascii=True, default=str))
+        if listener := _listeners.get(self.run_id):
+            listener(event)
         return event
 
 

@@ -11,16 +11,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from buildloop.redact import mask_own
 
-def write_atomic(path: Path, text: str) -> None:
-    """Replace `path` by `text`; a crash or a full disk at any point leaves the old content. Its mode stays."""
+
+def write_atomic(path: Path, text: str, *, raw: bool = False) -> None:
+    """Replace `path` by `text`; a crash or a full disk at any point leaves the old content. Its mode stays.
+
+    Secrets of this environment are masked; `raw` is for files that are not ours to change, such as a project's.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}")
     try:
         with temporary.open("x", encoding="utf-8", errors="surrogateescape", newline="") as stream:
             if path.exists():
                 os.fchmod(stream.fileno(), path.stat().st_mode & 0o7777)
-            stream.write(text)
+            stream.write(text if raw else mask_own(text))
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(path)
@@ -39,7 +44,7 @@ def append_line(path: Path, line: str) -> None:
     with path.open("ab+") as stream, locked(stream.fileno()):
         end = stream.seek(0, os.SEEK_END)
         torn = end > 0 and _byte_at(stream.fileno(), end - 1) != b"\n"
-        stream.write((b"\n" if torn else b"") + line.encode("utf-8", "surrogateescape") + b"\n")
+        stream.write((b"\n" if torn else b"") + mask_own(line).encode("utf-8", "surrogateescape") + b"\n")
         stream.flush()
         os.fsync(stream.fileno())
 

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from buildloop.agents.reply import AgentOutcome, AgentReply, Permissions, Usage
 from buildloop.diagnosis.model import Diagnosis, Finding, LogReading
+from buildloop.frozen import Frozen
 
-
-class Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+__all__ = [
+    "AgentOutcome",
+    "AgentReply",
+    "AgentRun",
+    "Checkpoint",
+    "CommandResult",
+    "ContextSummary",
+    "Frozen",
+    "GateReport",
+    "Iteration",
+    "LadderStep",
+    "Permissions",
+    "Recovery",
+    "Remedy",
+    "Strategy",
+    "Usage",
+    "Verdict",
+    "WorkspaceInfo",
+]
 
 
 class Verdict(StrEnum):
@@ -21,55 +38,12 @@ class Verdict(StrEnum):
     TIMED_OUT = "timed_out"
 
 
-class AgentOutcome(StrEnum):
-    """How an agent call ended: read from status, exit code and error stream, never from its prose."""
+class Secret(Frozen):
+    """Where a secret was about to be committed. Its value is nowhere."""
 
-    OK = "ok"
-    NO_CHANGE = "no_change"
-    TURN_LIMIT = "turn_limit"
-    TIMEOUT = "timeout"
-    OVERFLOW = "overflow"
-    TRANSIENT = "transient"
-    REFUSED = "refused"
-    CRASHED = "crashed"
-
-
-class Usage(Frozen):
-    """Tokens of one agent call by kind. `context_tokens` is the fill after its last model request.
-
-    None means "the agent did not say", which is not 0.
-    """
-
-    input_tokens: int | None = None
-    cache_read_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    output_tokens: int | None = None
-    context_tokens: int | None = None
-    cost_usd: float | None = None
-
-    @property
-    def fresh_tokens(self) -> int:
-        """Tokens that were new in this call; cache reads count one prefix again and again."""
-        return (self.input_tokens or 0) + (self.cache_write_tokens or 0) + (self.output_tokens or 0)
-
-    @property
-    def all_tokens(self) -> int:
-        return self.fresh_tokens + (self.cache_read_tokens or 0)
-
-
-class AgentReply(Frozen):
-    """What an agent adapter says about one call."""
-
-    outcome: AgentOutcome
-    exit_code: int | None = None
-    seconds: float = 0.0
-    usage: Usage = Usage()
-    claims_done: bool = False
-    text: str = Field("", description="The end of what the agent said, for people.")
-    error: str = Field("", description="Why it is not ok, in one sentence.")
-    reset_at: datetime | None = None
-    agent: str = Field("", description="Which agent of the request answered, e.g. 'claude:opus'.")
-    rung: int = Field(0, description="Its place on the request's ladder of agents.")
+    file: str
+    line: int
+    kind: str
 
 
 class Checkpoint(Frozen):
@@ -81,6 +55,8 @@ class Checkpoint(Frozen):
     files: tuple[str, ...] = ()
     insertions: int = 0
     deletions: int = 0
+    restored: tuple[str, ...] = Field((), description="Protected files that were put back as they were.")
+    refused: tuple[Secret, ...] = Field((), description="Secrets; their files are not in the commit.")
 
     @property
     def changed(self) -> bool:
@@ -92,6 +68,7 @@ class AgentRun(Frozen):
 
     reply: AgentReply
     checkpoint: Checkpoint
+    heard: tuple[str, ...] = Field((), description="Ids of the hints of people that its prompt had.")
 
 
 class CommandResult(Frozen):
@@ -100,6 +77,16 @@ class CommandResult(Frozen):
     exit_code: int | None
     seconds: float
     log: str = Field(description="Path of its log, relative to the run directory.")
+
+
+class Tampering(Frozen):
+    """Something done to a test, its configuration or the gate, and the diff that has to be undone."""
+
+    rule: str
+    file: str
+    text: str
+    blocks: bool = True
+    diff: str = ""
 
 
 class GateReport(Frozen):
@@ -113,6 +100,9 @@ class GateReport(Frozen):
     explanation: str = ""
     tail: str = Field("", description="The end of the red log, for readers when no parser knows the tool.")
     excused: tuple[Finding, ...] = Field((), description="Failures of quarantined tests that did not count.")
+    tampering: tuple[Tampering, ...] = Field(
+        (), description="What was done to tests or the gate since the start."
+    )
 
     @property
     def passed(self) -> bool:
@@ -164,7 +154,7 @@ class Recovery(Frozen):
     helped: bool = Field(False, description="Whether the gate is worth running again without the agent.")
     note: str = ""
     back_to: str | None = Field(None, description="Commit the workspace was put back to.")
-    environment: dict[str, str] = {}
+    environment: dict[str, str] = Field(default_factory=dict)
     step: LadderStep | None = Field(None, description="The step of the ladder that was taken.")
     rung: int | None = Field(None, description="From now on the agent at this place of the ladder is called.")
 

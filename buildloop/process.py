@@ -16,6 +16,7 @@ import psutil
 from buildloop.cancel import check_stop
 from buildloop.capture import Capture
 from buildloop.redact import Redactor
+from buildloop.sandbox import NO_SANDBOX, Sandbox
 
 GUARD = Path(__file__).with_name("guard.py")
 MARK = "_BUILDLOOP_MARK"
@@ -47,6 +48,7 @@ def run_process(
     timeout: float,
     idle_timeout: float | None = None,
     grace: float = GRACE_SECONDS,
+    sandbox: Sandbox = NO_SANDBOX,
 ) -> ProcessResult:
     """Run `argv` to its end or its limit. Without `stderr` both streams go to `stdout`.
 
@@ -54,6 +56,7 @@ def run_process(
     guard could not hold on to. Raises RunCancelled when the run is asked to stop meanwhile.
     """
     started = time.monotonic()
+    argv, environment = sandbox.wrap(argv, cwd, environment), sandbox.environment(environment)
     with (
         _open_stdin(stdin) as source,
         _control_pipe() as (held, given),

@@ -30,7 +30,7 @@ class RecoveryEffect:
 def badness(report: GateReport) -> tuple[bool, bool, int]:
     """A gate that gave no answer, was tampered with, or in which nothing passed names few failures but is not better
     for it."""
-    tampered = any(finding.tool == "integrity" for finding in report.reading.findings)
+    tampered = any(one.blocks for one in report.tampering)
     unanswered = tampered or report.verdict not in (Verdict.PASSED, Verdict.FAILED)
     counts = report.reading.counts
     return unanswered, not report.passed and (counts is None or counts.passed == 0), report.failing_count

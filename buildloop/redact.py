@@ -1,49 +1,128 @@
-"""Masks secrets: exact values of secret-looking environment variables, and the known shapes of tokens."""
+"""Masks secrets: exact values of secret-looking environment variables in any common spelling, and the known shapes
+of tokens."""
 
 from __future__ import annotations
 
+import base64
+import json
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote, quote_plus, unquote, urlsplit
 
 from buildloop.patterns import Regex
 
 MASK = "[masked]"
-SECRET_NAME = Regex(r"(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|CREDENTIALS?|ACCESS_KEY)", re.I)
+SECRET_NAME = Regex(
+    r"(TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|PRIVATE_KEY|CREDENTIALS?|ACCESS_KEY|AUTH_?KEY|_PAT$|_PWD$|BEARER"
+    r"|COOKIE|SIGNING_KEY|ENCRYPTION_KEY|WEBHOOK|_DSN$|CONNECTION_STRING|DATABASE_URL|REDIS_URL|MONGO(?:DB)?_UR[IL])",
+    re.I,
+)
+# Where secrets are kept is no secret, and neither is how they are handled.
+NOT_SECRET_NAME = Regex(
+    r"(_FILE|_PATH|_DIR|_HELPER|_NAME|_ID|_TYPE|_SOCK|_USERNAME|_USER|_COUNT|_LIMIT|_BUDGET)$|^(?:OLD)?PWD$",
+    re.I,
+)
 SHORTEST_SECRET = 8
 SHORTEST_LINE = 24
+# A value like this is a setting ("disabled"), and a word that files need to stay readable.
+WORD = Regex(r"[a-z]{1,12}")
 
 # Prefixes are what makes these safe to mask: none of them occurs in ordinary logs.
 TOKEN_SHAPES = (
     r"sk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,}",
+    r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}",
     r"gh[pousr]_[A-Za-z0-9]{30,}",
     r"github_pat_[A-Za-z0-9_]{40,}",
-    r"glpat-[A-Za-z0-9_-]{20,}",
-    r"xox[abprs]-[A-Za-z0-9-]{10,}",
-    r"AKIA[0-9A-Z]{16}",
+    r"gl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_-]{20,}",
+    r"xox[abeprs]-[A-Za-z0-9-]{10,}",
+    r"hooks\.slack\.com/services/[A-Za-z0-9/_-]{20,}",
+    r"(?:AKIA|ASIA)[0-9A-Z]{16}",
     r"AIza[0-9A-Za-z_-]{35}",
+    r"ya29\.[0-9A-Za-z_-]{20,}",
+    r"npm_[A-Za-z0-9]{36}",
+    r"pypi-[A-Za-z0-9_-]{50,}",
     r"pnu_[A-Za-z0-9]{30,}",
+    r"hf_[A-Za-z0-9]{30,}",
+    r"dop_v1_[a-f0-9]{60,}",
+    r"SG\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}",
     r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----",
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[\s\S]{0,20000}?-----END [A-Z ]*PRIVATE KEY-----)?",
+    r"(?<=://)[^\s/:@'\"]{1,100}:[^\s/@'\"]{3,200}(?=@[\w.-])",
+    r"(?i:(?<=authorization: bearer )|(?<=authorization: basic )|(?<=x-api-key: ))[A-Za-z0-9._~+/=-]{12,}",
 )
 
 Redactor = Callable[[str], str]
 
 
-def redactor(environment: Mapping[str, str]) -> Redactor:
+def redactor(environment: Mapping[str, str], *, words: bool = True) -> Redactor:
     """A function that masks every secret it can know of, the longest value first.
 
-    Logs are masked as they come, so the lines of a longer value (a key file) count one by one too.
+    Logs are masked as they come, so the lines of a longer value (a key file) count one by one too. Without `words`,
+    values that are plain words stay: for files that have to be read again.
     """
-    values = {
-        value
-        for name, value in environment.items()
-        if SECRET_NAME.search(name) and len(value) >= SHORTEST_SECRET
-    }
+    values = {value for one in environment.items() for value in _values(*one)}
     values |= {line for value in values for line in value.splitlines() if len(line) >= SHORTEST_LINE}
-    exact = [re.escape(value) for value in sorted(values, key=len, reverse=True)]
+    if not words:
+        values = {value for value in values if not WORD.fullmatch(value)}
+    spelled = {spelling for value in values for spelling in _spellings(value)}
+    exact = [re.escape(value) for value in sorted(spelled, key=len, reverse=True)]
     pattern = Regex("|".join(exact + list(TOKEN_SHAPES)))
 
     def mask(text: str) -> str:
         return pattern.sub(MASK, text)
 
     return mask
+
+
+def mask_own(text: str) -> str:
+    """For everything this process writes: its own environment's secrets, as they are now."""
+    relevant = frozenset((k, v) for k, v in os.environ.items() if SECRET_NAME.search(k))
+    return _own(relevant)(text)
+
+
+@cache
+def _own(relevant: frozenset[tuple[str, str]]) -> Redactor:
+    return redactor(dict(relevant), words=False)
+
+
+def secret_values(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that hold secrets, for messages that name the variable instead of its value."""
+    return {name: value for name, value in environment.items() if any(_values(name, value))}
+
+
+def _values(name: str, value: str) -> Iterator[str]:
+    if not SECRET_NAME.search(name) or NOT_SECRET_NAME.search(name) or len(value) < SHORTEST_SECRET:
+        return
+    if value.startswith(("/", "~/")) and Path(value).expanduser().exists():
+        return
+    address = urlsplit(value) if "://" in value else None
+    if address is not None:
+        try:
+            password = unquote(address.password or "")
+        except ValueError:
+            password = ""
+        if len(password) >= SHORTEST_SECRET:
+            yield password
+        if not password:
+            return
+    yield value
+
+
+def _spellings(value: str) -> Iterator[str]:
+    """As it is, in a URL, in JSON, and in base64 wherever it stands in the encoded text."""
+    yield value
+    yield from {quote(value, safe=""), quote(value), quote_plus(value)} - {value}
+    yield from {json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]} - {value}
+    raw = value.encode("utf-8", "surrogateescape")
+    for shift in range(3):
+        encoded = base64.b64encode(b"\0" * shift + raw).decode()
+        # The characters at both ends also depend on what stands beside the value.
+        start, rest = (0, 2, 3)[shift], (shift + len(raw)) % 3
+        core = encoded[start : len(encoded) - ((0, 3, 2)[rest])]
+        if len(core) >= SHORTEST_SECRET:
+            yield core
+            if core != (safe := core.replace("+", "-").replace("/", "_")):
+                yield safe

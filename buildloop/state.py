@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from buildloop.context.session import window_in_force
 from buildloop.context.window import check_context_exhaustion, get_context_usage_pct, session_fill
 from buildloop.diagnosis.fingerprint import fingerprint_reading
 from buildloop.diagnosis.model import Attempt, FailureMode
 from buildloop.ledger import add_up
-from buildloop.models import ContextSummary, GateReport, Iteration, Usage, Verdict, WorkspaceInfo
+from buildloop.models import AgentReply, ContextSummary, GateReport, Iteration, Usage, Verdict, WorkspaceInfo
 from buildloop.progress import badness
 from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 
@@ -23,7 +24,8 @@ PROGRESS_WITHIN = 3
 
 @dataclass(frozen=True, slots=True)
 class LoopState:
-    """`iterations[0]` is the baseline. `notes` are told to the agent once, in the next prompt."""
+    """`iterations[0]` is the baseline. `notes` are told to the agent once, in the next prompt. `answers` counts what
+    a person was asked; `answered_at` is the iteration after which they answered last."""
 
     request: BuildRequest
     workspace: WorkspaceInfo
@@ -34,6 +36,8 @@ class LoopState:
     extensions: int = 0
     summary: ContextSummary | None = None
     notes: tuple[str, ...] = ()
+    answers: int = 0
+    answered_at: int | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -56,6 +60,11 @@ class LoopState:
         return self.iterations[-1].number if self.iterations else 0
 
     @property
+    def heard(self) -> set[str]:
+        """The hints that an agent was shown already."""
+        return {hint for one in self.iterations if one.agent for hint in one.agent.heard}
+
+    @property
     def restarts(self) -> int:
         return self.session - 1
 
@@ -74,24 +83,24 @@ class LoopState:
         return self.last.gate.tree != self.baseline.gate.tree
 
     @property
-    def session_usages(self) -> tuple[Usage, ...]:
-        return tuple(
-            one.agent.reply.usage for one in self.iterations if one.agent and one.session == self.session
-        )
+    def session_replies(self) -> tuple[AgentReply, ...]:
+        return tuple(one.agent.reply for one in self.iterations if one.agent and one.session == self.session)
 
     @property
     def fill(self) -> tuple[int, int]:
-        return session_fill(self.session_usages)
+        return session_fill([reply.usage for reply in self.session_replies if reply.keeps_context])
+
+    @property
+    def window(self) -> int:
+        return window_in_force(self.request, self.session_replies)
 
     @property
     def context_pct(self) -> int:
-        return get_context_usage_pct(*self.fill, self.request.context_window)
+        return get_context_usage_pct(*self.fill, self.window)
 
     @property
     def context_due(self) -> bool:
-        return check_context_exhaustion(
-            *self.fill, self.request.context_window, self.request.context_threshold
-        )
+        return check_context_exhaustion(*self.fill, self.window, self.request.context_threshold)
 
     @property
     def best(self) -> Iteration:
@@ -187,13 +196,22 @@ class LoopState:
 
 def attempts_since_redirect(state: LoopState) -> list[Attempt]:
     """The history a diagnosis looks at: what the agent did. A redirect gets a fair chance: what was before it
-    is settled."""
+    is settled, but for the failure it was given for. If that stays, it need not be established anew."""
     attempts: list[Attempt] = []
     for one in state.iterations[1:][-HISTORY_FOR_DIAGNOSIS:]:
         attempts += attempts_of(one)
         if one.recovery and one.recovery.strategy.mode == FailureMode.INFINITE_LOOP:
-            attempts = []
+            attempts = attempts[-1:]
     return attempts
+
+
+def returns_to_red_tree(state: LoopState, iteration: Iteration) -> bool:
+    """Whether the agent, told what must not be repeated, has made a tree again that was red before it was told."""
+    told = [one.number for one in state.iterations if one.recovery and one.recovery.back_to]
+    if not told or iteration.agent is None or not iteration.agent.checkpoint.changed:
+        return False
+    red = {one.gate.tree for one in state.iterations[1:] if not one.gate.passed and one.number <= told[-1]}
+    return iteration.gate.tree in red
 
 
 def attempts_of(iteration: Iteration) -> list[Attempt]:
@@ -223,7 +241,7 @@ def flaky_tests(iteration: Iteration) -> set[str]:
 
 def _attempt(iteration: Iteration, report: GateReport, *, first: bool) -> Attempt:
     agent = iteration.agent
-    usage = agent.reply.usage if agent else Usage()
+    usage = agent.reply.usage if agent and agent.reply.keeps_context else Usage()
     return Attempt(
         passed=report.passed,
         reading=report.reading,

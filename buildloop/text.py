@@ -20,3 +20,8 @@ def plain_text(text: str) -> str:
 def one_line(text: str, limit: int = 200) -> str:
     flat = " ".join(plain_text(text).split())
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def first_line(text: str) -> str:
+    """The first line that says anything."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")

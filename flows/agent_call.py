@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import time
 
+from buildloop.agents.choice import AgentChoice
+from buildloop.context.session import session_to_continue
 from buildloop.errors import AgentLimited, AgentRefused, AgentUnavailable
 from buildloop.memory.model import History
 from buildloop.models import AgentRun
+from buildloop.people.hints import unheard
 from buildloop.prompt.compose import compose_prompt
 from buildloop.recovery.policy import AGENT_RETRIES, retry_policy
-from buildloop.request import AgentChoice
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 from tasks.iterate import IterateInput, iterate
@@ -59,6 +61,7 @@ def _call(state: LoopState, number: int, rung: int) -> AgentRun:
     run_agent = iterate.with_options(
         **task_options(retry_policy(strategy, state.request).iterate, state.request)
     )
+    hints = unheard(state.request.run_dir, state.heard)
     return run_agent(
         step_key(state.request, state.session, number, "iterate"),
         IterateInput(
@@ -67,11 +70,15 @@ def _call(state: LoopState, number: int, rung: int) -> AgentRun:
             session=state.session,
             number=number,
             base=state.head,
-            prompt=compose_prompt(state, _recalled(state, number)),
+            prompt=compose_prompt(state, _recalled(state, number), [hint.text for hint in hints]),
+            heard=tuple(hint.id for hint in hints),
             environment=state.environment,
             max_iterations=state.max_iterations,
             last_passed=state.last.gate.passed,
             rung=rung,
+            resume=session_to_continue(
+                state.request, str(state.request.agents[rung]), state.last, state.session
+            ),
         ),
     )
 

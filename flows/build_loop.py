@@ -17,18 +17,29 @@ from buildloop.errors import (
     BudgetExceeded,
     BuildloopError,
     GateUnavailable,
+    InputError,
     RunCancelled,
+    RunLocked,
 )
+from buildloop.events import also_told
+from buildloop.github.record import heading
+from buildloop.people.answer import Choice, after, asks, question
 from buildloop.recovery.policy import RetryPolicy
 from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 from buildloop.result import BuildResult, StopReason
+from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.lock import run_lock
 from flows.steps import end_session, first_gate, next_iteration
+from tasks.ask import answer_of_a_person
 from tasks.finish import FinishInput, finish
+from tasks.forward import forward_to_prefect
+from tasks.github import read_issue, tell_github
 from tasks.options import step_key, task_options
+from tasks.prefect_cancel import stopped_by_prefect
 from tasks.prepare_workspace import prepare_workspace, take_over
+from tasks.record import facts_from
 
 # What kept us from getting an answer ends the run with its own reason; it can be resumed.
 STOPPING: dict[type[BuildloopError], StopReason] = {
@@ -52,34 +63,86 @@ def _run_name() -> str:
 
 @flow(name="build-loop", flow_run_name=_run_name, validate_parameters=True)
 def build_loop(request: BuildRequest) -> State[BuildResult]:
-    """Iterate a coding agent until the gate is green; diagnose, recover and restart when it is red."""
+    """Iterate a coding agent until the gate is green; diagnose, recover and restart when it is red.
+
+    Args:
+        request: What to achieve, in which repository, what decides, and where to stop.
+    """
     forget_calling_git()
     request = request if request.run_id else request.named(_own_run_id())
-    with run_lock(request.run_dir), stoppable(request.run_dir):
-        result = _work(request)
+    try:
+        with (
+            run_lock(request.run_dir),
+            stoppable(request.run_dir),
+            stopped_by_prefect(request.run_dir),
+            also_told(str(request.run_id), forward_to_prefect()),
+        ):
+            result = _work(request)
+    except InputError as error:
+        name = "RunLocked" if isinstance(error, RunLocked) else "InvalidRequest"
+        return Failed(name=name, message=str(error), data=error)
     return _final_state(result)
 
 
 def _work(request: BuildRequest) -> BuildResult:
     take_over(request)
+    request = _with_issue(request)
     prepare = prepare_workspace.with_options(**task_options(RetryPolicy(), request))
     workspace = prepare(step_key(request, 1, 0, "prepare"), request)
     state = LoopState.start(request, workspace)
+    while True:
+        state, stop = _until_stop(state)
+        if asks(state, stop):
+            question_number = state.answers + 1
+            given = answer_of_a_person(RunDir(request.run_dir), question_number, question(state, stop))
+            if given.choice is Choice.CONTINUE:
+                state = after(state, given)
+                continue
+            if given.choice is Choice.ACCEPT:
+                stop = Stop(StopReason.ACCEPTED, f"A person accepted it as it is. {stop.explanation}")
+        return _ended(state, stop)
+
+
+def _until_stop(state: LoopState) -> tuple[LoopState, Stop]:
+    request = state.request
+    most = state.max_iterations + EXTENSIONS_CAP * request.extension_size + RESTART_CAP + 1
     try:
-        state = first_gate(state)
-        for _ in range(request.max_iterations + EXTENSIONS_CAP * request.extension_size + RESTART_CAP + 1):
+        state = state if state.iterations else first_gate(state)
+        for _ in range(most):
             match decide(state):
                 case Continue():
                     state = next_iteration(state)
                 case Restart(reason):
                     state = end_session(state, reason)
                 case Stop() as stop:
-                    return finish(FinishInput(state, stop))
+                    return state, stop
                 case other:
                     assert_never(other)
     except tuple(STOPPING) as error:
-        return finish(FinishInput(state, Stop(STOPPING[type(error)], str(error))))
+        return state, Stop(STOPPING[type(error)], str(error))
     raise AssertionError("every walk ends with a decision to stop")
+
+
+def state_name(reason: StopReason) -> str:
+    if reason is StopReason.BUDGET:
+        return "BudgetExceeded"
+    return "".join(word.capitalize() for word in reason.split("_"))
+
+
+def _with_issue(request: BuildRequest) -> BuildRequest:
+    """Goal and context from the issue, read once; a resumed run keeps what it began with."""
+    if request.issue is None or heading(request.issue) in request.context:
+        return request
+    read = read_issue.with_options(**task_options(RetryPolicy(), request))
+    found = read(step_key(request, 1, 0, "issue"), request)
+    return request.model_copy(update={"goal": found.goal, "context": found.context})
+
+
+def _ended(state: LoopState, stop: Stop) -> BuildResult:
+    result = finish(FinishInput(state, stop))
+    if state.request.issue is not None and stop.reason is not StopReason.CANCELLED:
+        tell_github(facts_from(RunDir(state.request.run_dir), state, result))
+    return result
 
 
 def _final_state(result: BuildResult) -> State[Any]:
@@ -87,7 +150,8 @@ def _final_state(result: BuildResult) -> State[Any]:
     message = f"{result.explanation} Next: {result.next_step}."
     if result.reason is StopReason.COMPLETE:
         return Completed(message=message, data=result)
+    if result.reason is StopReason.ACCEPTED:
+        return Completed(name="Accepted", message=message, data=result)
     if result.reason is StopReason.CANCELLED:
         return Cancelled(message=message, data=result)
-    name = "".join(word.capitalize() for word in result.reason.split("_"))
-    return Failed(name=name, message=message, data=result)
+    return Failed(name=state_name(result.reason), message=message, data=result)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -18,11 +17,9 @@ from prefect.client.schemas.actions import ArtifactCreate, ArtifactUpdate
 from prefect.exceptions import PrefectException
 from prefect.runtime import flow_run
 
-from buildloop.models import Iteration
 from buildloop.redact import redactor
+from buildloop.report.facts import RunFacts
 from buildloop.report.markdown import iteration_rows, run_report
-from buildloop.request import BuildRequest
-from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
 
 # Artifacts this process has made, so that they are updated and not made again.
@@ -39,17 +36,11 @@ class View:
     data: str | float
 
 
-def publish(
-    run: RunDir,
-    request: BuildRequest,
-    iterations: Sequence[Iteration],
-    branch: str,
-    result: BuildResult | None,
-) -> None:
+def publish(run: RunDir, facts: RunFacts) -> None:
     """Artifacts are views: when the API does not take them, the run goes on and says so."""
     try:
         with get_client(sync_client=True) as client:
-            for view in _views(run.run_id, request, iterations, branch, result):
+            for view in _views(run.run_id, facts):
                 _show(client, run.run_id, view)
     except (PrefectException, httpx.HTTPError) as error:
         run.events.emit("loop.degraded", what="artifacts", why=str(error)[:300])
@@ -59,25 +50,17 @@ def artifact_key(run_id: str, what: str) -> str:
     return f"buildloop-{re.sub(r'[^a-z0-9]+', '-', run_id)}-{what}"
 
 
-def _views(
-    run_id: str,
-    request: BuildRequest,
-    iterations: Sequence[Iteration],
-    branch: str,
-    result: BuildResult | None,
-) -> tuple[View, ...]:
+def _views(run_id: str, facts: RunFacts) -> tuple[View, ...]:
     mask = redactor(os.environ)
-    last = iterations[-1]
+    last = facts.iterations[-1]
     fill = f"Context fill of {run_id} after iteration {last.number}"
     return (
+        View("report", "markdown", f"Report of run {run_id}", run_report(facts)),
         View(
-            "report",
-            "markdown",
-            f"Report of run {run_id}",
-            mask(run_report(request, iterations, branch, result)),
-        ),
-        View(
-            "iterations", "table", f"Iterations of run {run_id}", mask(json.dumps(iteration_rows(iterations)))
+            "iterations",
+            "table",
+            f"Iterations of run {run_id}",
+            mask(json.dumps(iteration_rows(facts.iterations))),
         ),
         View("context", "progress", fill, min(100.0, float(last.context_pct))),
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from prefect import task
 
+from buildloop.context.session import window_in_force
 from buildloop.diagnosis.actionability import SUMMARY_FILE, enhance_error_summary
 from buildloop.diagnosis.classify import diagnose
 from buildloop.diagnosis.model import Attempt, Diagnosis, LogReading
@@ -94,9 +95,10 @@ def _diagnosis(given: ClassifyInput, run: RunDir) -> Diagnosis:
     if forced is not None:
         run.events.emit("loop.failure_mode_forced", mode=forced, iteration=given.iteration.number)
         return Diagnosis(forced, 1.0, ("forced by --failure-mode",), forced=True)
+    agent = given.iteration.agent
     return diagnose(
         given.history,
-        context_window=given.request.context_window or None,
+        context_window=window_in_force(given.request, [agent.reply] if agent else []) or None,
         context_threshold=given.request.context_threshold,
         repo=Path(given.workspace.workdir),
         baseline=given.baseline,

@@ -9,14 +9,14 @@ from prefect import task
 
 from buildloop.closing import close_run
 from buildloop.decide import Stop
-from buildloop.files import write_atomic
-from buildloop.report.markdown import run_report
-from buildloop.result import BuildResult
+from buildloop.report.write import write_reports
+from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
+from tasks.advise import advised
 from tasks.artifacts import publish
 from tasks.options import tell
-from tasks.record import write_views
+from tasks.record import facts_from, write_views
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,20 @@ def finish(given: FinishInput) -> BuildResult:
     state, stop = given.state, given.stop
     run, now = RunDir(state.request.run_dir), datetime.now(UTC)
     result = close_run(state, stop, now)
-    write_atomic(
-        run.path / "report.md", run_report(state.request, state.iterations, state.workspace.branch, result)
-    )
+    facts = facts_from(run, state, result)
+    if stop.reason not in (StopReason.COMPLETE, StopReason.CANCELLED):
+        facts = advised(run, facts)
+    write_reports(run, facts)
     if state.iterations:
         write_views(run, state, stop.reason, now)
-        publish(run, state.request, state.iterations, state.workspace.branch, result)
+        publish(run, facts)
     commits = sum(1 for one in state.iterations if one.agent and one.agent.checkpoint.changed)
-    run.events.emit("loop.completed", reason=stop.reason, iterations=state.number, commits=commits)
+    run.events.emit(
+        "loop.completed",
+        reason=stop.reason,
+        iterations=state.number,
+        commits=commits,
+        explanation=stop.explanation,
+    )
     tell(f"finish: {stop.reason}", stop.reason)
     return result

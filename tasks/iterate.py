@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,18 +12,20 @@ from typing import NoReturn
 
 from prefect import task
 
+from buildloop.agents.choice import AgentChoice
 from buildloop.agents.contract import AgentCall
 from buildloop.agents.registry import agent_for
 from buildloop.budget import budget_refusal
 from buildloop.errors import AgentLimited, AgentRefused, AgentUnavailable, BudgetExceeded
 from buildloop.files import write_atomic
 from buildloop.ledger import UNPAID, call_of
-from buildloop.models import AgentOutcome, AgentReply, AgentRun, WorkspaceInfo
+from buildloop.models import AgentOutcome, AgentReply, AgentRun, Checkpoint, WorkspaceInfo
 from buildloop.prompt.sections import Prompt
-from buildloop.request import AgentChoice, BuildRequest
+from buildloop.request import AgentSession, BuildRequest
 from buildloop.rundir import RunDir
 from buildloop.stopwatch import worked_seconds
-from buildloop.workspace.checkpoint import Step, make_checkpoint
+from buildloop.workspace.checkpoint import Rules, Step, make_checkpoint
+from buildloop.workspace.link import git_folder
 from buildloop.workspace.worktree import reopen
 from tasks.options import DURABLE, attempt_number, attempts_left, next_delay, tell
 from tasks.surroundings import Surroundings, surroundings
@@ -42,6 +45,8 @@ class IterateInput:
     max_iterations: int
     last_passed: bool
     rung: int
+    resume: str | None = None
+    heard: tuple[str, ...] = ()
 
     @property
     def choice(self) -> AgentChoice:
@@ -71,7 +76,9 @@ def iterate(key: str, given: IterateInput) -> AgentRun:
         given.base,
         here.run.exclude_file,
         f"buildloop: iteration {given.number}",
+        Rules(given.request.protect, os.environ, here.redact),
     )
+    _announce_kept_out(given, here, checkpoint)
     if reply.outcome is AgentOutcome.OK and not checkpoint.changed:
         reply = reply.model_copy(update={"outcome": AgentOutcome.NO_CHANGE})
     changed = f"{len(checkpoint.files)} files" if checkpoint.changed else "nothing changed"
@@ -80,7 +87,14 @@ def iterate(key: str, given: IterateInput) -> AgentRun:
         "agent",
         reply.outcome,
     )
-    return AgentRun(reply=reply, checkpoint=checkpoint)
+    return AgentRun(reply=reply, checkpoint=checkpoint, heard=given.heard)
+
+
+def _announce_kept_out(given: IterateInput, here: Surroundings, point: Checkpoint) -> None:
+    for secret in point.refused:
+        here.run.events.emit("loop.secret_refused", iteration=given.number, **secret.model_dump())
+    if point.restored:
+        here.run.events.emit("loop.protected_restored", iteration=given.number, files=list(point.restored))
 
 
 def _keep_budget(given: IterateInput) -> None:
@@ -113,6 +127,14 @@ def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
             session=given.session,
             iteration=given.number,
             model=chosen.model,
+            permissions=given.request.permissions,
+            max_turns=given.request.max_turns,
+            idle_timeout=given.request.agent_idle_timeout,
+            resume=given.resume,
+            keep_context=given.request.agent_session is AgentSession.CONTINUE,
+            writable=(Path(given.workspace.root), git_folder(given.workspace)),
+            extra_env=given.request.agent_env,
+            sandbox=here.sandbox.also(folder),
         )
     )
     reply = reply.model_copy(update={"agent": str(given.choice), "rung": given.rung})

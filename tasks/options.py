@@ -8,8 +8,11 @@ from typing import Any, TypedDict
 from prefect import Task
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.context import TaskRunContext
+from prefect.serializers import JSONSerializer
+from pydantic import Field
 
 from buildloop.recovery.policy import RetryPolicy
+from buildloop.redact import mask_own
 from buildloop.request import BuildRequest
 
 
@@ -27,10 +30,19 @@ def step_cache_key(_: TaskRunContext, parameters: dict[str, Any]) -> str:
     return str(parameters["key"])
 
 
+class MaskedJson(JSONSerializer[Any]):
+    """Results outlive the run: no secret of this environment is in them."""
+
+    type: str = Field(default="buildloop-json", frozen=True)
+
+    def dumps(self, obj: Any) -> bytes:  # noqa: ANN401
+        return mask_own(super().dumps(obj).decode()).encode()
+
+
 # For every task whose result must survive the process.
 DURABLE: dict[str, Any] = {
     "persist_result": True,
-    "result_serializer": "json",
+    "result_serializer": MaskedJson(),
     "cache_key_fn": step_cache_key,
 }
 

@@ -6,11 +6,17 @@ from datetime import UTC, datetime
 
 from prefect import get_run_logger, task
 
+from buildloop.events import read_events
 from buildloop.files import write_atomic
+from buildloop.github.record import load_record
 from buildloop.goal import write_state
 from buildloop.ledger import spent
 from buildloop.progress import Effect, recovery_effects
+from buildloop.report.advice import load_advice
+from buildloop.report.facts import RunFacts, degraded_in, started_at
 from buildloop.report.views import log_line, progress_text, state_file, timestamp
+from buildloop.report.write import write_page
+from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 from buildloop.stopwatch import save_stopwatch
@@ -27,11 +33,29 @@ def record(key: str, state: LoopState) -> int:
     save_stopwatch(run.path)
     mark_best(state.workspace, run.run_id, state.best_commit)
     write_views(run, state, "running", now)
-    _emit(run, state)
-    publish(run, state.request, list(state.iterations), state.workspace.branch, None)
+    if not _was_told(run, state):
+        _emit(run, state)
+    facts = facts_from(run, state)
+    write_page(run, facts)
+    publish(run, facts)
     get_run_logger().info(log_line(state.last))
     tell(f"record s{state.session} i{state.number}", "record")
     return state.number
+
+
+def facts_from(run: RunDir, state: LoopState, result: BuildResult | None = None) -> RunFacts:
+    return RunFacts(
+        request=state.request,
+        workspace=state.workspace,
+        iterations=state.iterations,
+        result=result,
+        started=started_at(run),
+        running=result is None,
+        calls=tuple(run.ledger.calls()),
+        degraded=degraded_in(run),
+        pull_request=load_record(run.path).pull_url,
+        advice=load_advice(run.path),
+    )
 
 
 def write_views(run: RunDir, state: LoopState, status: str, now: datetime) -> None:
@@ -41,6 +65,13 @@ def write_views(run: RunDir, state: LoopState, status: str, now: datetime) -> No
     write_atomic(run.path / "progress.md", progress_text(state, status, now))
     if state.last.gate.passed:
         (run.path / "error-summary.json").unlink(missing_ok=True)
+
+
+def _was_told(run: RunDir, state: LoopState) -> bool:
+    """Killed after its last event but before its result was kept, this task runs again; what it told counts once."""
+    last = state.last
+    wanted = ("loop.iteration_complete", last.number) if last.agent else ("loop.baseline", None)
+    return any((event["type"], event.get("iteration")) == wanted for event in read_events(run.events.path))
 
 
 def _emit(run: RunDir, state: LoopState) -> None:
@@ -71,7 +102,7 @@ def _emit(run: RunDir, state: LoopState) -> None:
             threshold=state.request.context_threshold,
             input_tokens=spent_in,
             output_tokens=spent_out,
-            window=state.request.context_window,
+            window=state.window,
         )
     total = spent(run.ledger.calls())
     run.events.emit(

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from buildloop.choices import SandboxKind
 from buildloop.environment import child_environment
 from buildloop.models import WorkspaceInfo
 from buildloop.redact import Redactor, redactor
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
+from buildloop.sandbox import NO_SANDBOX, Sandbox, toolchains
+from buildloop.workspace.link import git_folder, worktree_git_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +24,35 @@ class Surroundings:
     environment: Mapping[str, str]
     redact: Redactor
     mark: str
+    sandbox: Sandbox
 
 
 def surroundings(request: BuildRequest, workspace: WorkspaceInfo, extra: Mapping[str, str]) -> Surroundings:
+    environment = child_environment(os.environ, Path(workspace.workdir), extra, request.env_allow)
     return Surroundings(
         run=RunDir(request.run_dir),
         workdir=Path(workspace.workdir),
-        environment=child_environment(os.environ, Path(workspace.workdir), extra),
+        environment=environment,
         redact=redactor(os.environ),
         mark=str(request.run_id),
+        sandbox=_sandbox(request, workspace, environment),
+    )
+
+
+def _sandbox(request: BuildRequest, workspace: WorkspaceInfo, environment: Mapping[str, str]) -> Sandbox:
+    """Of git's own folder only this worktree's part can be written: no branch, hook or setting of the user's."""
+    if request.sandbox is SandboxKind.NONE:
+        return NO_SANDBOX
+    own = worktree_git_folder(workspace)
+    added = (Path(one) for one in environment.get("PYTHONPATH", "").split(os.pathsep) if one)
+    return Sandbox(
+        request.sandbox,
+        writable=(
+            Path(workspace.root),
+            *([own] if own else []),
+            *(Path(one).expanduser() for one in request.sandbox_writable),
+        ),
+        readable=(*toolchains(environment), git_folder(workspace), *added),
+        network=request.sandbox_network,
+        image=request.sandbox_image,
     )

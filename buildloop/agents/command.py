@@ -55,6 +55,7 @@ class CommandAgent:
             stderr=err,
             timeout=call.timeout,
             redact=call.redact,
+            sandbox=call.sandbox,
         )
         spoken, status, problem = read_output(_tail(out))
         outcome, error = status.outcome, status.error or problem

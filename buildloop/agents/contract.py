@@ -7,15 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from buildloop.models import AgentReply
+from buildloop.models import AgentReply, Permissions
 from buildloop.redact import Redactor
+from buildloop.sandbox import NO_SANDBOX, Sandbox
 
 DONE_LINE = "BUILDLOOP-DONE"
 
 
 @dataclass(frozen=True, slots=True)
 class AgentCall:
-    """One call. The prompt is a file: it may be megabytes, and it must never pass through a shell."""
+    """One call. The prompt is a file: it may be megabytes, and it must never pass through a shell.
+
+    `resume` is the agent's own session to go on with. `writable` are folders outside of the workspace that belong
+    to it (git's, above all). `extra_env` names variables the agent gets besides what it needs itself.
+    """
 
     prompt: Path
     workdir: Path
@@ -28,6 +33,14 @@ class AgentCall:
     session: int
     iteration: int
     model: str | None = None
+    permissions: Permissions = Permissions.ASK_NOTHING
+    max_turns: int | None = None
+    idle_timeout: float | None = None
+    resume: str | None = None
+    keep_context: bool = True
+    writable: tuple[Path, ...] = ()
+    extra_env: tuple[str, ...] = ()
+    sandbox: Sandbox = NO_SANDBOX
 
 
 class Agent(Protocol):

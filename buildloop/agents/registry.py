@@ -6,11 +6,26 @@ import difflib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from buildloop.agents.aider import Aider
+from buildloop.agents.catalogue import CATALOGUE
+from buildloop.agents.claude import Claude
+from buildloop.agents.cli_agent import Adapter, CliAgent
+from buildloop.agents.codex import Codex
 from buildloop.agents.command import CommandAgent
 from buildloop.agents.contract import Agent
+from buildloop.agents.gemini import Gemini
+from buildloop.agents.opencode import OpenCode
 from buildloop.agents.scripted import ScriptedAgent
 from buildloop.errors import InputError
 from buildloop.request import BuildRequest
+
+ADAPTERS: Mapping[str, Callable[[], Adapter]] = {
+    "claude": Claude,
+    "codex": Codex,
+    "gemini": Gemini,
+    "opencode": OpenCode,
+    "aider": Aider,
+}
 
 
 def _command(request: BuildRequest) -> Agent:
@@ -23,7 +38,27 @@ def _scripted(request: BuildRequest) -> Agent:
     return ScriptedAgent(Path(request.agent_script or ""))
 
 
-AGENTS: Mapping[str, Callable[[BuildRequest], Agent]] = {"command": _command, "scripted": _scripted}
+def _cli(request: BuildRequest) -> Agent:
+    cli = CATALOGUE[request.agent]
+    if request.permissions not in cli.permissions:
+        known = " or ".join(cli.permissions)
+        raise InputError(
+            f"{cli.title} has no way to allow {request.permissions}; choose --permissions {known}"
+        )
+    agent = cli_agent(request.agent)
+    agent.check()
+    return agent
+
+
+AGENTS: Mapping[str, Callable[[BuildRequest], Agent]] = {
+    "command": _command,
+    "scripted": _scripted,
+    **dict.fromkeys(ADAPTERS, _cli),
+}
+
+
+def cli_agent(name: str) -> CliAgent:
+    return CliAgent(ADAPTERS[name]())
 
 
 def check_agent_name(name: str) -> None:

@@ -151,10 +151,10 @@ def _file_fits(wanted: FileState, workdir: Path) -> bool:
 def _play(action: Action, call: AgentCall) -> float:
     """Do one action in the workspace; the seconds it took, where it runs something."""
     if action.write is not None:
-        write_atomic(_inside(call.workdir, action.write), action.text)
+        write_atomic(_inside(call.workdir, action.write), action.text, raw=True)
     elif action.patch is not None:
         path = _inside(call.workdir, action.patch)
-        write_atomic(path, path.read_text(encoding="utf-8").replace(action.find, action.replace))
+        write_atomic(path, path.read_text(encoding="utf-8").replace(action.find, action.replace), raw=True)
     elif action.delete is not None:
         _inside(call.workdir, action.delete).unlink(missing_ok=True)
     elif action.run is not None:
@@ -166,6 +166,7 @@ def _play(action: Action, call: AgentCall) -> float:
             stdout=call.output_dir / "agent.err",
             timeout=call.timeout,
             redact=call.redact,
+            sandbox=call.sandbox,
         )
         return result.seconds
     return 0.0

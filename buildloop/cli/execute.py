@@ -19,12 +19,15 @@ from rich.markup import escape
 from buildloop.cli.display import Display
 from buildloop.cli.output import print_json
 from buildloop.cli.prefect_api import PrefectApi, start_prefect
+from buildloop.cli.prefect_state import mark_cancelled
 from buildloop.closing import close_run
 from buildloop.decide import Stop
 from buildloop.errors import BuildloopError
 from buildloop.files import write_atomic
-from buildloop.report.markdown import handed_back_text
-from buildloop.report.outcome import next_step
+from buildloop.github.record import DRY_RUN_FILE, load_record
+from buildloop.report.facts import facts_of
+from buildloop.report.outcome import handed_back_text, next_step
+from buildloop.report.write import write_reports
 from buildloop.request import BuildRequest
 from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
@@ -64,6 +67,7 @@ def execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: 
         print_json(result.as_json())
     else:
         _tell(console, result)
+    _tell_github(console, run)
     return result.exit_code
 
 
@@ -82,7 +86,17 @@ def _tell(console: Console, result: BuildResult) -> None:
     if best := handed_back_text(result):
         console.print(f"                  {best}", markup=False)
     console.print(f"  report          buildloop report {result.run_id}", markup=False)
+    console.print(f"  page            {result.run_dir}/report.html", markup=False)
     console.print(f"  next            {result.next_step}", markup=False)
+
+
+def _tell_github(console: Console, run: RunDir) -> None:
+    """Where the pull request or the comment is; in a dry run, what they would say."""
+    record, dry = load_record(run.path), run.path / DRY_RUN_FILE
+    if record.pull_url or record.comment_url:
+        console.print(f"  github          {record.pull_url or record.comment_url}", markup=False)
+    if dry.exists():
+        console.print(f"\n{dry.read_text(encoding='utf-8')}", markup=False)
 
 
 def _as_result(outcome: Any, run: RunDir) -> BuildResult:  # noqa: ANN401 (whatever Prefect hands back)
@@ -110,8 +124,10 @@ def _cancelled(run: RunDir) -> BuildResult:
     else:
         state = replace(LoopState.start(request, workspace), iterations=done)
         result = close_run(replace(state, session=done[-1].session if done else 1), stop, datetime.now(UTC))
+    write_reports(run, replace(facts_of(run), result=result, running=False))
     commits = sum(1 for one in done if one.agent and one.agent.checkpoint.changed)
     run.events.emit("loop.completed", reason=result.reason, iterations=result.iterations, commits=commits)
+    mark_cancelled(run, explanation)
     return result
 
 

@@ -13,7 +13,7 @@ from buildloop.cli.output import console, print_json
 from buildloop.cli.paths import state_folder
 from buildloop.models import Iteration, Remedy
 from buildloop.recovery.policy import RetryPolicy, retry_policy
-from buildloop.report.markdown import cost_text
+from buildloop.report.words import money
 from buildloop.request import BuildRequest
 from buildloop.rundir import find_run
 from buildloop.text import one_line
@@ -79,7 +79,7 @@ def _tell(screen: Console, one: Iteration, request: BuildRequest) -> None:
     colour = "green" if one.gate.passed else "red"
     name = "baseline" if one.number == 0 else f"iteration {one.number}"
     spent = (
-        f" · {one.agent.reply.usage.all_tokens:,} tokens {cost_text(one.agent.reply.usage)}"
+        f" · {one.agent.reply.usage.all_tokens:,} tokens {money(one.agent.reply.usage.cost_usd)}"
         if one.agent
         else ""
     )

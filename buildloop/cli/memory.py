@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Argument, Option
 
-from buildloop.cli.arguments import AsJson, Text
+from buildloop.cli.options import AsJson, Text
 from buildloop.cli.output import console, print_json
 from buildloop.errors import InputError
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from platformdirs import user_state_path
+from buildloop.storage import default_state_dir
 
 
 def state_folder(given: Path | None) -> Path:
-    return Path(given or os.environ.get("BUILDLOOP_STATE_DIR") or user_state_path("buildloop")).absolute()
+    return Path(given or default_state_dir()).absolute()

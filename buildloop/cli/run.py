@@ -17,6 +17,8 @@ from buildloop.detect import detect_tests
 from buildloop.errors import InputError
 from buildloop.goal import MINIMUM_FREE_BYTES
 from buildloop.request import BuildRequest, DirtyPolicy, new_run_id
+from buildloop.request_secrets import without_secrets
+from buildloop.sandbox import Sandbox, check_sandbox
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.repository import check_start, open_repository
 
@@ -32,14 +34,33 @@ def start_run(flags: Mapping[str, Any]) -> int:
 
 def checked_request(flags: Mapping[str, Any], environment: Mapping[str, str]) -> BuildRequest:
     """A request that can be started. Whatever is wrong is said here, before anything is made or started."""
+    if not (flags["goal"] or "").strip() and flags["issue"] is None:
+        raise InputError("the goal must not be empty; say what to achieve, or name an issue with --issue N")
     repository = open_repository(Path(flags["repo"]))
     settings = gather_settings(_settings(flags), environment, repository.root / repository.inside)
     settings = _filled_in(settings, repository.root / repository.inside)
     request = make_request(settings).named(new_run_id())
+    request = without_secrets(_with_issue(request, environment), environment)
     check_start(repository, request)
     check_agents(request)
+    check_sandbox(Sandbox(request.sandbox, network=request.sandbox_network, image=request.sandbox_image))
     check_writable(Path(request.state_dir))
     return request
+
+
+def _with_issue(request: BuildRequest, environment: Mapping[str, str]) -> BuildRequest:
+    """Read the issue now, if this environment has a token for it: then a wrong number is said before anything starts.
+    Else the flow reads it, with the token of the secret block."""
+    if request.issue is None:
+        return request
+    from buildloop.github.client import connect
+    from buildloop.github.issue import read_brief, with_brief
+    from buildloop.github.publish import access_for
+
+    access = access_for(Path(request.repo), request.github_repo, environment)
+    if not access.token and not request.dry_run:
+        return request
+    return with_brief(request, read_brief(connect(access.repo, access.token), access.repo, request.issue))
 
 
 def check_writable(folder: Path) -> None:
@@ -68,10 +89,12 @@ def _settings(flags: Mapping[str, Any]) -> dict[str, Any]:
         DirtyPolicy.INCLUDE if flags["include_dirty"] else DirtyPolicy.IGNORE if flags["from_head"] else None
     )
     given["repo"] = str(flags["repo"])
+    given["goal"] = flags["goal"] or None
+    given["dry_run"] = flags["dry_run"] or None
     given["state_dir"] = str(flags["state_dir"]) if flags["state_dir"] else None
-    given["test"] = tuple(flags["test"]) if flags["test"] else None
-    given["junit"] = tuple(flags["junit"]) if flags["junit"] else None
-    return given
+    return {
+        name: (tuple(value) or None) if isinstance(value, list) else value for name, value in given.items()
+    }
 
 
 def _filled_in(settings: dict[str, Setting], repo: Path) -> dict[str, Setting]:
@@ -81,8 +104,8 @@ def _filled_in(settings: dict[str, Setting], repo: Path) -> dict[str, Setting]:
         settings["agent"] = Setting(kind, "--agent")
         if kind == "command" and "agent_command" not in settings:
             raise InputError(
-                "no agent was chosen; give --agent-command 'PROGRAM …' (the prompt comes on its stdin), "
-                "or --agent-script FILE"
+                "no agent was chosen; give --agent claude (or another, see 'buildloop agents'), or "
+                "--agent-command 'PROGRAM …' (the prompt comes on its stdin)"
             )
     for word in str(settings["agent"].value).split(","):
         check_agent_name(word.partition(":")[0].strip())

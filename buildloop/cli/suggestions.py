@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Argument, Option
 
-from buildloop.cli.arguments import AsJson, Folder, RunId
 from buildloop.cli.memory import opened
+from buildloop.cli.options import AsJson, Folder, RunId
 from buildloop.cli.output import console, print_json
 from buildloop.cli.paths import state_folder
 from buildloop.errors import InputError

@@ -3,88 +3,126 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 from typer import Argument, Option
 
-from buildloop.cli.arguments import (
+from buildloop.cli.options import (
+    AGENT,
+    CONTEXT,
+    GATE,
+    LIMITS,
+    AgentEnvironment,
+    AgentName,
+    AllowTestChanges,
     AsJson,
+    Ask,
     BudgetMinutes,
     BudgetTokens,
     BudgetUsd,
+    Context,
+    DryRun,
+    EnvAllow,
     Folder,
+    GateCommands,
+    GithubRepo,
+    Goal,
+    IdleTimeout,
+    Integrity,
+    Issue,
+    JunitGlobs,
+    Number,
+    Permissions,
+    Protect,
     RunId,
-    Seconds,
+    Sandbox,
+    SandboxImage,
+    SandboxNetwork,
+    SandboxWritable,
+    SharedMemory,
     Text,
     Verbose,
     Whole,
 )
 
 
+def agent_option(text: str) -> Any:  # noqa: ANN401 (Typer's options have no public type)
+    return Option(help=text, rich_help_panel=AGENT)
+
+
+def limit(text: str) -> Any:  # noqa: ANN401
+    return Option(help=text, rich_help_panel=LIMITS)
+
+
+def context_option(text: str) -> Any:  # noqa: ANN401
+    return Option(help=text, rich_help_panel=CONTEXT)
+
+
 def run(
-    goal: Annotated[str, Argument(help="What the agent shall achieve, in your words.")],
+    goal: Goal = "",
     repo: Annotated[Path, Option("--repo", help="The git repository, or a folder inside it.")] = Path(),
-    test: Annotated[
-        Optional[list[str]],  # noqa: UP045
+    test: GateCommands = None,
+    junit: JunitGlobs = None,
+    accept: Annotated[
+        Text,
         Option(
-            "--test",
-            "--test-cmd",
-            help="Gate command, exit 0 = pass. Repeat for several. Detected if left out.",
+            help="Acceptance command that must pass too before the run is complete.", rich_help_panel=GATE
         ),
     ] = None,
-    junit: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        Option("--junit", help="Glob of JUnit XML files the gate leaves. Repeatable; pytest needs none."),
-    ] = None,
-    accept: Annotated[
-        Text, Option(help="Acceptance command that must pass too before the run is complete.")
-    ] = None,
-    agent: Annotated[
-        Text, Option(help="Which agent; with commas a ladder of them, e.g. claude:sonnet,claude:opus,codex.")
-    ] = None,
+    agent: AgentName = None,
     agent_command: Annotated[
-        Text, Option(help="Any program as the agent: prompt on stdin, run in the workspace.")
+        Text, agent_option("Any program as the agent: prompt on stdin, run in the workspace.")
     ] = None,
-    agent_script: Annotated[Text, Option(help="Rule file of the scripted agent (TOML or JSON).")] = None,
+    agent_script: Annotated[Text, agent_option("Rule file of the scripted agent (TOML or JSON).")] = None,
     model: Annotated[
-        Text, Option(help="Model handed to the agent; with commas from cheap to strong, used in that order.")
+        Text, agent_option("Model handed to the agent; with commas from cheap to strong, used in that order.")
     ] = None,
-    max_iterations: Annotated[Whole, Option(help="Most iterations of the run. (default: 20)")] = None,
+    permissions: Permissions = None,
+    agent_session: Annotated[
+        Text, agent_option("continue or fresh: whether iterations share one context. (default: continue)")
+    ] = None,
+    agent_env: AgentEnvironment = None,
+    max_turns: Annotated[Whole, limit("Most model requests in one agent call.")] = None,
+    max_iterations: Annotated[Whole, limit("Most iterations of the run. (default: 20)")] = None,
     extension_size: Annotated[
         Whole,
-        Option(
-            help="More at the limit, at most 3 times, while fewer and fewer fail; 0: N means N. (default: 5)"
-        ),
+        limit("More at the limit, at most 3 times, while fewer and fewer fail; 0: never. (default: 5)"),
     ] = None,
+    max_restarts: Annotated[Whole, limit("Most restarts from a summary, 0 to 5. (default: 3)")] = None,
     budget_usd: BudgetUsd = None,
     budget_tokens: BudgetTokens = None,
     budget_minutes: BudgetMinutes = None,
-    max_restarts: Annotated[Whole, Option(help="Most restarts from a summary, 0 to 5. (default: 3)")] = None,
-    agent_timeout: Annotated[Seconds, Option(help="Seconds one agent call may take. (default: 1800)")] = None,
-    gate_timeout: Annotated[
-        Seconds, Option(help="Seconds each gate command may take. (default: 900)")
-    ] = None,
+    agent_timeout: Annotated[Number, limit("Seconds one agent call may take. (default: 1800)")] = None,
+    agent_idle_timeout: IdleTimeout = None,
+    gate_timeout: Annotated[Number, limit("Seconds each gate command may take. (default: 900)")] = None,
     retry_delay: Annotated[
-        Seconds, Option(help="First wait after a passing agent error; doubles. (default: 30)")
+        Number, limit("First wait after a passing agent error; doubles. (default: 30)")
     ] = None,
     max_wait: Annotated[
-        Seconds, Option(help="Longest wait for an agent that says when it answers again. (default: 21600)")
+        Number, limit("Longest wait for an agent that says when it answers again. (default: 21600)")
     ] = None,
     context_window: Annotated[
-        Whole, Option(help="Tokens the agent's context holds. (default: 200000)")
+        Whole, context_option("Tokens the agent's context holds. (default: what it reports, else 200000)")
     ] = None,
     context_threshold: Annotated[
-        Whole, Option(help="Percent of it that starts a new session. (default: 70)")
+        Whole, context_option("Percent of it that starts a new session. (default: 70)")
     ] = None,
-    prompt_budget: Annotated[Whole, Option(help="Most characters of one prompt. (default: 200000)")] = None,
+    prompt_budget: Annotated[
+        Whole, context_option("Most characters of one prompt. (default: 200000)")
+    ] = None,
     failure_mode: Annotated[
-        Text, Option(help="Force this diagnosis for every red gate, to try a strategy.")
+        Text, context_option("Force this diagnosis for every red gate, to try a strategy.")
     ] = None,
-    shared_memory: Annotated[
-        Optional[bool],  # noqa: UP045
-        Option("--shared-memory", help="Also use what runs on other repositories learned."),
-    ] = None,
+    shared_memory: SharedMemory = None,
+    integrity: Integrity = None,
+    allow_test_changes: AllowTestChanges = None,
+    protect: Protect = None,
+    sandbox: Sandbox = None,
+    sandbox_image: SandboxImage = None,
+    sandbox_network: SandboxNetwork = None,
+    sandbox_writable: SandboxWritable = None,
+    env_allow: EnvAllow = None,
     branch: Annotated[Text, Option(help="Branch for the result. (default: buildloop/<run id>)")] = None,
     include_dirty: Annotated[
         bool, Option("--include-dirty", help="Start from a snapshot of uncommitted changes.")
@@ -92,6 +130,11 @@ def run(
     from_head: Annotated[
         bool, Option("--from-head", help="Start from HEAD, without uncommitted changes.")
     ] = False,
+    human: Ask = None,
+    context: Context = None,
+    issue: Issue = None,
+    github_repo: GithubRepo = None,
+    dry_run: DryRun = False,
     state_dir: Folder = None,
     as_json: AsJson = False,
     verbose: Verbose = False,
@@ -108,10 +151,10 @@ def run(
 
 def resume(
     run_id: RunId = None,
-    max_iterations: Annotated[Whole, Option(help="New limit of iterations for the whole run.")] = None,
-    max_restarts: Annotated[Whole, Option(help="New limit of restarts, 0 to 5.")] = None,
-    agent_timeout: Annotated[Seconds, Option(help="New limit in seconds for one agent call.")] = None,
-    gate_timeout: Annotated[Seconds, Option(help="New limit in seconds for each gate command.")] = None,
+    max_iterations: Annotated[Whole, limit("New limit of iterations for the whole run.")] = None,
+    max_restarts: Annotated[Whole, limit("New limit of restarts, 0 to 5.")] = None,
+    agent_timeout: Annotated[Number, limit("New limit in seconds for one agent call.")] = None,
+    gate_timeout: Annotated[Number, limit("New limit in seconds for each gate command.")] = None,
     budget_usd: BudgetUsd = None,
     budget_tokens: BudgetTokens = None,
     budget_minutes: BudgetMinutes = None,
@@ -139,3 +182,28 @@ def cancel(run_id: RunId = None, state_dir: Folder = None, as_json: AsJson = Fal
     from buildloop.cli.cancel import cancel_run
 
     cancel_run(run_id, state_dir, as_json=as_json)
+
+
+def tell(
+    run_id: Annotated[str, Argument(metavar="RUN", help="Run id or its beginning.")],
+    hint: Annotated[
+        Text, Argument(help="Guidance for the agent, shown to it once, in the next prompt.")
+    ] = None,
+    accept: Annotated[bool, Option("--accept", help="To a run that asks: take the work as it is.")] = False,
+    stop: Annotated[bool, Option("--stop", help="To a run that asks: end it.")] = False,
+    more_iterations: Annotated[int, Option(min=0, help="To a run that asks: iterations to add.")] = 5,
+    more_usd: Annotated[float, Option(min=0, help="To a run that asks: dollars to add to its budget.")] = 0.0,
+    state_dir: Folder = None,
+) -> None:
+    """Give a run guidance for its next iteration, or answer one that asks (--ask)."""
+    from buildloop.cli.tell import tell_run
+
+    tell_run(
+        run_id,
+        hint,
+        state_dir,
+        accept=accept,
+        stop=stop,
+        more_iterations=more_iterations,
+        more_usd=more_usd,
+    )

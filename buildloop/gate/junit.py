@@ -98,6 +98,18 @@ def read_junit(paths: Iterable[Path]) -> LogReading | None:
     return _reading(cases) if readable else None
 
 
+def outcomes(paths: Iterable[Path]) -> dict[str, str]:
+    """Every test of the reports and how it ended: passed, failed or skipped."""
+    found: dict[str, str] = {}
+    for path in paths:
+        try:
+            cases = _parse(path.read_bytes())
+        except (expat.ExpatError, UnsafeXmlError, OSError):
+            continue
+        found |= {_test_id(case): case.outcome for case in cases}
+    return found
+
+
 def read_junit_bytes(document: bytes) -> LogReading:
     """One report; raises ExpatError for what is not XML and UnsafeXmlError for a document type."""
     return _reading(_parse(document))

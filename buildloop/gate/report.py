@@ -9,8 +9,10 @@ from pathlib import Path
 
 from buildloop.diagnosis.model import LogReading, TestCounts
 from buildloop.diagnosis.observe import observe_log
+from buildloop.files import write_atomic
 from buildloop.gate.junit import merge, read_junit
 from buildloop.gate.noise import templates_of_log, without_noise
+from buildloop.redact import Redactor
 
 PYTEST_OPTIONS = "PYTEST_ADDOPTS"
 REFUSED_BY_PYTEST = b"unrecognized arguments: --junitxml"
@@ -36,6 +38,21 @@ def reports_left(workdir: Path, patterns: Sequence[str], since: float) -> list[P
     """The JUnit files the command wrote just now; older ones tell of another tree."""
     found = [path for pattern in patterns for path in sorted(workdir.glob(pattern)) if path.is_file()]
     return [path for path in found if path.stat().st_mtime >= since]
+
+
+def masked_reports(own: Path, left: Sequence[Path], redact: Redactor) -> list[Path]:
+    """The reports without secrets, beside the log: tests print them, and runners write down what tests print."""
+    found = []
+    for number, path in enumerate([own, *left]):
+        if not path.exists():
+            continue
+        target = (
+            own if number == 0 else own.with_name(f"{own.name.removesuffix('.junit.xml')}-{number}.junit.xml")
+        )
+        text = path.read_bytes().decode("utf-8", "surrogateescape")
+        write_atomic(target, redact(text), raw=True)
+        found.append(target)
+    return found
 
 
 def read_command(log: Path, exit_code: int, reports: Sequence[Path], green_log: Path | None) -> LogReading:

@@ -14,6 +14,7 @@ from buildloop.diagnosis.model import LogReading
 from buildloop.gate.green import green_log_of, keep_green_log
 from buildloop.gate.report import (
     bounded,
+    masked_reports,
     merge_readings,
     pytest_refused_report,
     read_command,
@@ -24,6 +25,7 @@ from buildloop.gate.report import (
 from buildloop.models import CommandResult, GateReport, Verdict
 from buildloop.process import ProcessResult, run_process
 from buildloop.redact import Redactor
+from buildloop.sandbox import NO_SANDBOX, Sandbox
 from buildloop.text import plain_text
 
 SHELL = "/bin/sh"
@@ -52,6 +54,7 @@ class GateSetup:
     repo_id: str
     green_logs: Path
     junit: tuple[str, ...] = ()
+    sandbox: Sandbox = NO_SANDBOX
 
 
 def run_gate(commands: Sequence[str], setup: GateSetup, tree: str, name: str = "gate") -> GateReport:
@@ -83,9 +86,7 @@ def _run_command(command: str, setup: GateSetup, stem: str) -> tuple[CommandResu
     if result.exit_code != 0 and pytest_refused_report(log):
         result = _start(command, setup, log, setup.environment)
     verdict = _verdict(command, result, setup)
-    reports = [path for path in (report,) if path.exists()] + reports_left(
-        setup.workdir, setup.junit, started
-    )
+    reports = masked_reports(report, reports_left(setup.workdir, setup.junit, started), setup.redact)
     green = green_log_of(setup.green_logs, setup.repo_id, command)
     reading = read_command(log, result.exit_code, reports, green if green.exists() else None)
     if verdict is Verdict.PASSED:
@@ -109,6 +110,7 @@ def _start(command: str, setup: GateSetup, log: Path, environment: Mapping[str, 
         stdout=log,
         timeout=setup.timeout,
         redact=setup.redact,
+        sandbox=setup.sandbox.also(setup.output_dir),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 CUT_NOTICE = "\n[cut to fit the prompt budget]"
@@ -44,7 +44,8 @@ class Prompt:
 def assemble(sections: Sequence[Section], budget: int) -> Prompt:
     """Join the sections in order. Over budget, whole sections go from the lowest priority up, last first;
     one that would fit in part is cut at its end instead."""
-    kept = [_within_own_limit(section) for section in sections if section.body.strip()]
+    titles = {f"## {section.title}".casefold() for section in sections if section.title}
+    kept = [_within_own_limit(_as_data(section, titles)) for section in sections if section.body.strip()]
     raw = len(_join(kept))
     cut: list[str] = []
     while (excess := len(_join(kept)) - budget) > 0:
@@ -70,6 +71,13 @@ def fenced(text: str) -> str:
         longest = max(longest, run)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{text}\n{fence}"
+
+
+def _as_data(section: Section, titles: set[str]) -> Section:
+    """A goal, an issue or a log that repeats one of our headings must not open a section."""
+    lines = section.body.split("\n")
+    quoted = [f"> {line}" if line.strip().rstrip("# ").casefold() in titles else line for line in lines]
+    return replace(section, body="\n".join(quoted)) if quoted != lines else section
 
 
 def _within_own_limit(section: Section) -> Section:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from buildloop.models import Checkpoint, WorkspaceInfo
+from buildloop.models import Checkpoint, Secret, WorkspaceInfo
+from buildloop.redact import Redactor
 from buildloop.workspace.bytecode import drop_bytecode
 from buildloop.workspace.droppings import excluding, note_droppings
 from buildloop.workspace.git import git_or_none, identity, run_git
+from buildloop.workspace.integrity.files import matches
+from buildloop.workspace.integrity.hidden import clear_index_bits
 from buildloop.workspace.link import reconnect
+from buildloop.workspace.secret_scan import staged_secrets
 
 SUBJECTS_SHOWN = 20
 
@@ -32,31 +37,44 @@ class Step:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What must not reach a commit: changes to protected files, and secrets (of this environment, or by shape)."""
+
+    protect: tuple[str, ...] = ()
+    secrets: Mapping[str, str] | None = None
+    redact: Redactor = str
+
+
 def make_checkpoint(
-    workspace: WorkspaceInfo, step: Step, parent: str, exclude: Path, title: str
+    workspace: WorkspaceInfo, step: Step, parent: str, exclude: Path, title: str, rules: Rules | None = None
 ) -> Checkpoint:
     """Commit the worktree on top of `parent` as one commit, whatever the agent did with git itself.
 
     Its own commits, branches or resets end up squashed; their subjects are kept in the message. Called again
     after a crash it finds its commit and returns the same checkpoint.
     """
-    root = Path(workspace.root)
+    root, rules = Path(workspace.root), rules or Rules()
     reconnect(workspace)
     head = run_git(root, "rev-parse", "HEAD")
     if head != parent and run_git(root, "log", "-1", "--format=%B", head).strip().endswith(
         f"\n{step.trailers}"
     ):
         return _describe(root, run_git(root, "rev-parse", f"{head}^"), head)
-    tree = _write_tree(root, exclude)
+    _stage(root, exclude)
+    restored = _restore_protected(root, workspace.start_commit, rules.protect)
+    refused = _refuse_secrets(root, parent, rules)
+    tree = run_git(root, "write-tree")
     if tree == run_git(root, "rev-parse", f"{parent}^{{tree}}"):
         _move_branch(workspace, parent)
-        return Checkpoint(parent=parent, commit=parent, tree=tree)
-    message = "\n\n".join(part for part in (title, _own_subjects(root, parent, head), step.trailers) if part)
+        return Checkpoint(parent=parent, commit=parent, tree=tree, restored=restored, refused=refused)
+    subjects = rules.redact(_own_subjects(root, parent, head))
+    message = "\n\n".join(part for part in (title, subjects, step.trailers) if part)
     commit = run_git(root, "commit-tree", tree, "-p", parent, "-F", "-", env=identity(root), stdin=message)
     _move_branch(workspace, commit)
     point = _describe(root, parent, commit)
     drop_bytecode(root, point.files)
-    return point
+    return point.model_copy(update={"restored": restored, "refused": refused})
 
 
 def go_back(workspace: WorkspaceInfo, step: Step, head: str, target: str) -> str:
@@ -86,10 +104,31 @@ def diff_text(workspace: WorkspaceInfo, older: str, newer: str, limit: int = 20_
     return run_git(Path(workspace.root), "diff", "--no-color", "--no-ext-diff", older, newer)[:limit]
 
 
-def _write_tree(root: Path, exclude: Path) -> str:
+def _stage(root: Path, exclude: Path) -> None:
+    clear_index_bits(root)
     _flatten(root, exclude)
     run_git(root, *excluding(root, exclude), "add", "-A")
-    return run_git(root, "write-tree")
+
+
+def _restore_protected(root: Path, start: str, globs: tuple[str, ...]) -> tuple[str, ...]:
+    """Protected files are in every commit as they were at the start; new ones that match are not in any."""
+    if not globs:
+        return ()
+    listed = run_git(root, "diff", "--cached", "--no-renames", "--name-only", "-z", start).split("\0")
+    changed = tuple(name for name in listed if name and matches(name, globs))
+    for name in changed:
+        run_git(root, "restore", f"--source={start}", "--staged", "--worktree", "--", f":(literal,top){name}")
+    return changed
+
+
+def _refuse_secrets(root: Path, parent: str, rules: Rules) -> tuple[Secret, ...]:
+    """Files with secrets are left out as a whole; the next reset removes what they hold from the workspace too."""
+    if rules.secrets is None:
+        return ()
+    found = staged_secrets(root, parent, rules.secrets)
+    for name in dict.fromkeys(name for name, _ in found):
+        run_git(root, "reset", "--quiet", parent, "--", f":(literal,top){name}")
+    return tuple(secret for _, secret in found)
 
 
 def _flatten(root: Path, exclude: Path) -> None:

@@ -33,6 +33,7 @@ CACHES = (
     "node_modules/",
     ".nyc_output/",
     ".gradle/",
+    ".aider*",
 )
 MOST_REMEMBERED = 5000
 
@@ -51,7 +52,7 @@ def excluding(root: Path, exclude: Path) -> tuple[str, ...]:
     """Options that make git pass over droppings. It reads one file of personal excludes: ours carries the user's."""
     unchanged = (name for name, digest in _remembered(exclude).items() if _digest(root / name) == digest)
     patterns = [*_users_own(root), *CACHES, *map(_as_pattern, unchanged)]
-    write_atomic(exclude, "\n".join(patterns) + "\n")
+    write_atomic(exclude, "\n".join(patterns) + "\n", raw=True)
     return ("-c", f"core.excludesFile={exclude}")
 
 

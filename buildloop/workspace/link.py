@@ -25,17 +25,30 @@ def reconnect(workspace: WorkspaceInfo) -> bool:
     if link.is_dir() and not link.is_symlink():
         shutil.rmtree(link)
     if not link.is_file() or link.read_bytes() != wanted.encode():
-        write_atomic(link, wanted)
+        write_atomic(link, wanted, raw=True)
     branch = own.parent.parent / "refs" / "heads" / f"{workspace.branch}.lock"
     for stale in (own / "index.lock", own / "HEAD.lock", branch):
         stale.unlink(missing_ok=True)
     return True
 
 
+def git_folder(workspace: WorkspaceInfo) -> Path:
+    """Where commits, branches and the worktree's own index are written."""
+    return _common_dir(Path(workspace.repo))
+
+
+def worktree_git_folder(workspace: WorkspaceInfo) -> Path | None:
+    """The part of it that belongs to this worktree alone: its HEAD and index."""
+    return _git_dir(Path(workspace.repo), Path(workspace.root))
+
+
+def _common_dir(repo: Path) -> Path:
+    return (repo / run_git(repo, "rev-parse", "--git-common-dir")).resolve()
+
+
 def _git_dir(repo: Path, root: Path) -> Path | None:
     """Where the repository keeps this worktree's HEAD and index."""
-    common = (repo / run_git(repo, "rev-parse", "--git-common-dir")).resolve()
-    for entry in (common / "worktrees").glob("*/gitdir"):
+    for entry in (_common_dir(repo) / "worktrees").glob("*/gitdir"):
         if Path(entry.read_text(encoding="utf-8", errors="surrogateescape").strip()) == root / ".git":
             return entry.parent
     return None

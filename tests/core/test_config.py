@@ -71,8 +71,6 @@ def test_a_file_that_is_no_toml_is_one_sentence_with_its_name(tmp_path, content)
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("goal", ""),
-        ("goal", " \n\t"),
         ("test", ()),
         ("test", ("ok", "  ")),
         ("context_threshold", 0),
@@ -97,6 +95,17 @@ def test_a_file_that_is_no_toml_is_one_sentence_with_its_name(tmp_path, content)
 )
 def test_a_value_that_cannot_work_names_its_place(field, value):
     assert f"--{field}" in problem(**{field: value})
+
+
+@pytest.mark.parametrize("agent", [",", " , "])
+def test_a_ladder_without_an_agent_is_refused(agent):
+    assert "name at least one agent" in problem(agent=agent)
+
+
+@pytest.mark.parametrize("blank", ["", " \n\t"])
+def test_a_run_needs_a_goal_or_an_issue(blank):
+    assert "--issue N" in problem(goal=blank)
+    assert request(goal=blank, issue=3).issue == 3
 
 
 def test_the_limits_themselves_are_allowed():

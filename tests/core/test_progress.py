@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from buildloop.diagnosis.model import FailureMode
-from buildloop.models import Verdict
+from buildloop.models import Tampering, Verdict
 from buildloop.progress import Effect, introduced_by, recovery_effects
-from buildloop.workspace.integrity import object_to
 from tests.support.states import GREEN, RED, iteration, remedy, report, state
 
 A_AND_B = report(failing=("t::a", "t::b"))
@@ -59,5 +58,6 @@ def test_a_rerun_that_stayed_red_and_what_followed_are_two_recoveries():
 
 
 def test_a_tree_that_tampers_with_the_gate_is_never_the_best_one():
-    honest, fooled = iteration(1, A_AND_B), iteration(2, object_to(GREEN, ["test_calc.py was deleted"]))
+    done = Tampering(rule="gone", file="test_calc.py", text="test_calc.py was deleted")
+    honest, fooled = iteration(1, A_AND_B), iteration(2, ONLY_B.model_copy(update={"tampering": (done,)}))
     assert state(iteration(0, report(failing=("t::a", "t::b", "t::c"))), honest, fooled).best is honest

@@ -135,6 +135,6 @@ def test_29_one_taxonomy_in_one_module():
         for path in root.rglob("*.py")
         if "sample" not in path.parts
     ]
-    names = [node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    names = [node.name for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef)]
     assert names.count("categorize_error") == 1
     assert names.count("error_class") == 1

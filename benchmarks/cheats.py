@@ -1,0 +1,59 @@
+"""Cheats and honest changes against the integrity check: how many are caught, how many false alarms.
+
+    python benchmarks/cheats.py [--trees] [--only WORDS] [--verbose]
+
+Runs the real gate before and after each change where its runner is installed, so a cheat counts only if it works;
+`--trees` looks at the sources alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.cheats_parts.cases import Case, load_cases
+from benchmarks.cheats_parts.judge import Judged, can_run, play, prepare_ground
+
+GROUPS = ((True, False, "cheats, first set"), (False, False, "honest changes, first set"),
+          (True, True, "cheats, held out"), (False, True, "honest changes, held out"))  # fmt: skip
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--trees", action="store_true")
+    options.add_argument("--only", default="")
+    options.add_argument("--verbose", action="store_true")
+    given = options.parse_args()
+    cases = [case for case in load_cases() if given.only in case.label]
+
+    def judged(case: Case) -> Judged:
+        with tempfile.TemporaryDirectory() as folder:
+            return play(case, prepare_ground(case.base, Path(folder)), real=not given.trees and can_run(case))
+
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(judged, cases))
+    for one in results:
+        broken = one.green is False
+        if given.verbose or not one.right or broken:
+            kind = "cheat" if one.case.cheat else "honest"
+            state = "ok" if one.right else ("MISSED" if one.case.cheat else "FALSE ALARM")
+            print(f"{state}: {kind} {one.case.label}" + (" (its gate stays red)" if broken else ""))
+            for objection in one.objections:
+                print(f"    {'' if objection.blocks else '(hint) '}{objection.rule}: {objection.text}")
+    for cheat, held_out, title in GROUPS:
+        group = [one for one in results if (one.case.cheat, one.case.held_out) == (cheat, held_out)]
+        if group:
+            blocked = sum(one.blocked for one in group)
+            played = sum(one.green is not None for one in group)
+            share = f"{blocked} of {len(group)} blocked ({blocked / len(group):.1%})"
+            print(f"{title}: {share}, {played} with their real runner")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,228 @@
+"""Gemini CLI: JSON lines on stdout with totals of the call, its session file for single model requests."""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from pathlib import Path
+from typing import Any
+
+from buildloop.agents.catalogue import CATALOGUE
+from buildloop.agents.cli_agent import Invocation
+from buildloop.agents.contract import AgentCall
+from buildloop.agents.failures import failure_outcome
+from buildloop.agents.output import Event, at, count_at, json_document, json_lines, tail, text_at
+from buildloop.agents.reading import Output, Reading, ended_without_a_word, unique
+from buildloop.files import write_json
+from buildloop.models import AgentOutcome, Permissions, Usage
+from buildloop.patterns import Regex
+
+NOTHING_SENT = "the prompt is larger than the model's context, so nothing was sent"
+EMPTY_ANSWER = "INVALID_STREAM"
+TURN_LIMIT_TYPE = "FatalTurnLimitedError"
+INNER = Regex(r'"message":\s*"(?P<words>(?:[^"\\]|\\.)*)"')
+CODE = Regex(r'"code":\s*(?P<code>[1-5]\d\d)\b')
+# An exit code is one byte, so what it leaves of an HTTP status is its lower part.
+STATUS_OF_EXIT = {status & 0xFF: status for status in (400, 401, 403, 429, 500, 502, 503, 504)}
+NO_LOG_IN, BAD_INPUT, TURN_LIMIT, NOT_TRUSTED = 41, 42, 53, 55
+MODES = {Permissions.ASK_NOTHING: "yolo", Permissions.EDIT_ONLY: "auto_edit", Permissions.FULL: "yolo"}
+DENIED = frozenset({"policy_violation", "tool_not_registered", "execution_denied"})
+
+
+class Gemini:
+    cli = CATALOGUE["gemini"]
+
+    def own_prefixes(self, call: AgentCall) -> tuple[str, ...]:  # noqa: ARG002 (the same for all calls)
+        return ("GEMINI_API_KEY", "GEMINI_MODEL", "GOOGLE_")
+
+    def prepare(self, call: AgentCall, home: Path, prompt: Path) -> Invocation:
+        users = Path(call.environment.get("GEMINI_CLI_HOME") or call.environment.get("HOME", "~")) / ".gemini"
+        settings = _settings(call, _log_in(call, users))
+        write_json(home / ".gemini" / "settings.json", settings)
+        write_json(home / "system.json", settings)
+        argv = ["gemini", "--approval-mode", MODES[call.permissions], "--skip-trust", "-o", "stream-json"]
+        argv += ["--resume", call.resume] if call.resume else ["--session-id", str(uuid.uuid4())]
+        # A long prompt is a file there, and it reads nothing outside of the folders it knows.
+        argv += ["--include-directories", str(call.output_dir)]
+        argv += ["-m", call.model] if call.model else []
+        variables = {
+            "GEMINI_CLI_HOME": str(home),
+            # These rank above the repository's own settings: no hooks and servers of its either.
+            "GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(home / "system.json"),
+            # The program would start itself a second time; that parent ignores signals while a tool runs.
+            "GEMINI_CLI_NO_RELAUNCH": "true",
+        }
+        lent = {
+            home / ".gemini" / name: users / name for name in ("oauth_creds.json", "google_accounts.json")
+        }
+        return Invocation(tuple(argv), variables, prompt, lent)
+
+    def session_is_gone(self, output: Output) -> bool:
+        return output.exit_code == BAD_INPUT and "Invalid session identifier" in tail(output.stderr)
+
+    def read(self, output: Output) -> Reading:
+        init, result, text, denials = Event(), Event(), "", list[str]()
+        tools: dict[str, str] = {}
+        for event in json_lines(output.stdout):
+            kind = event.get("type")
+            if kind == "init":
+                init = event
+            elif kind == "message" and event.get("role") == "assistant":
+                text += text_at(event, "content")
+            elif kind == "tool_use":
+                text = ""
+                tools[text_at(event, "tool_id")] = text_at(event, "tool_name")
+            elif kind == "tool_result" and text_at(event, "error", "type") in DENIED:
+                denials.append(tools.get(text_at(event, "tool_id"), ""))
+            elif kind == "result":
+                result = event
+        if not init and not result:
+            return _from_documents(output)
+        session, calls = text_at(init, "session_id"), _requests(output, text_at(init, "session_id"))
+        fill, turns = (calls[-1] if calls else None), (len(calls) or None)
+        usage = _usage(at(result, "stats")).model_copy(update={"context_tokens": fill})
+        outcome, error = _outcome(result, output, started=bool(init))
+        if outcome is AgentOutcome.OK and not text and usage.input_tokens == 0 and not tools:
+            outcome, error = (
+                AgentOutcome.OVERFLOW,
+                "the prompt is larger than the model's context; nothing was sent",
+            )
+        return Reading(
+            outcome,
+            error,
+            text=text,
+            session_id=session or None,
+            model=text_at(init, "model") or None,
+            turns=turns,
+            usage=usage,
+            denials=unique(denials),
+            finished=bool(result),
+        )
+
+
+def _settings(call: AgentCall, log_in: str) -> dict[str, Any]:
+    model = {"maxSessionTurns": call.max_turns} if call.max_turns else {}
+    return {
+        "security": {"auth": {"selectedType": log_in}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+        # Long waits are the loop's business.
+        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False, "maxAttempts": 3},
+        "model": model,
+        "mcp": {"allowed": []},
+        "mcpServers": {},
+        "hooksConfig": {"enabled": False},
+        "experimental": {"extensionManagement": False},
+    }
+
+
+def _log_in(call: AgentCall, users: Path) -> str:
+    """A key in the environment wins; else the way the user's own installation logs in."""
+    given = call.environment
+    if given.get("GEMINI_API_KEY"):
+        return "gemini-api-key"
+    if given.get("GOOGLE_GENAI_USE_VERTEXAI") or given.get("GOOGLE_API_KEY"):
+        return "vertex-ai"
+    try:
+        known = json.loads((users / "settings.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        known = {}
+    return text_at(known, "security", "auth", "selectedType") or "gemini-api-key"
+
+
+def _outcome(result: Event, output: Output, *, started: bool) -> tuple[AgentOutcome, str]:
+    if not result:
+        return ended_without_a_word(output, started=started)
+    if result.get("status") == "success":
+        return AgentOutcome.OK, ""
+    return _failure(text_at(result, "error", "type"), text_at(result, "error", "message"), output)
+
+
+def _failure(kind: str, message: str, output: Output, code: int | None = None) -> tuple[AgentOutcome, str]:
+    if kind == TURN_LIMIT_TYPE or output.exit_code == TURN_LIMIT:
+        return AgentOutcome.TURN_LIMIT, message
+    if output.exit_code in (NO_LOG_IN, BAD_INPUT, NOT_TRUSTED):
+        return AgentOutcome.REFUSED, message
+    found = CODE.search(message)
+    status = int(found["code"]) if found else code or STATUS_OF_EXIT.get(output.exit_code)
+    return failure_outcome(message, status), _plain(message)
+
+
+def _usage(stats: object) -> Usage:
+    """`input_tokens` include the cached ones. What is in the total and in neither part are thoughts, paid as output."""
+    if not isinstance(stats, dict):
+        return Usage()
+    sent, cached = count_at(stats, "input_tokens"), count_at(stats, "cached")
+    out = max(count_at(stats, "output_tokens"), count_at(stats, "total_tokens") - sent)
+    return Usage(
+        input_tokens=sent - cached, cache_read_tokens=cached, cache_write_tokens=0, output_tokens=out
+    )
+
+
+def _requests(output: Output, session: str) -> list[int]:
+    """Tokens of every model request of this call (prompt, answer and thoughts), oldest first."""
+    if not session:
+        return []
+    files = sorted(
+        output.home.glob(f".gemini/tmp/*/chats/session-*-{session[:8]}.json*"), key=os.path.getmtime
+    )
+    totals: dict[str, int] = {}
+    for line in json_lines(files[-1]) if files else ():
+        if isinstance(at(line, "tokens"), dict) and _since(text_at(line, "timestamp"), output.started):
+            totals[text_at(line, "id") or text_at(line, "timestamp")] = count_at(line, "tokens", "total")
+    return list(totals.values())
+
+
+def _since(stamp: str, started: float) -> bool:
+    from datetime import datetime  # noqa: PLC0415
+
+    try:
+        return datetime.fromisoformat(stamp).timestamp() >= started
+    except ValueError:
+        return True
+
+
+def _from_documents(output: Output) -> Reading:
+    """No stream: the reason is one JSON object on stderr, or all there is to say is one on stdout."""
+    told = json_document(output.stdout) or json_document(output.stderr)
+    if told is None or not ("error" in told or "stats" in told):
+        outcome, error = ended_without_a_word(output, started=False)
+        return Reading(outcome, error, finished=False)
+    models = list((at(told, "stats", "models") or {}).items())
+    code, kind = at(told, "error", "code"), text_at(told, "error", "type")
+    outcome, error = AgentOutcome.OK, ""
+    if "error" in told and kind != EMPTY_ANSWER:
+        message = text_at(told, "error", "message")
+        outcome, error = _failure(kind, message, output, code if isinstance(code, int) else None)
+    elif "stats" in told and not models:
+        outcome, error = AgentOutcome.OVERFLOW, NOTHING_SENT
+    return Reading(
+        outcome,
+        error,
+        text=text_at(told, "response"),
+        session_id=text_at(told, "session_id") or None,
+        model=models[0][0] if models else None,
+        turns=sum(count_at(figures, "api", "totalRequests") for _, figures in models)
+        if "stats" in told
+        else None,
+        usage=_document_usage([figures for _, figures in models]) if "stats" in told else Usage(),
+    )
+
+
+def _document_usage(models: list[Event]) -> Usage:
+    def total(*kinds: str) -> int:
+        return sum(count_at(figures, "tokens", kind) for figures in models for kind in kinds)
+
+    return Usage(
+        input_tokens=total("input"),
+        cache_read_tokens=total("cached"),
+        cache_write_tokens=0,
+        output_tokens=total("candidates", "thoughts"),
+    )
+
+
+def _plain(message: str) -> str:
+    """The provider's own words out of "[API Error: {…}]"."""
+    found = INNER.search(message)
+    return json.loads(f'"{found["words"]}"') if found else message

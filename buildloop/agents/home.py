@@ -1,0 +1,69 @@
+"""The folder an agent CLI takes for its own state, apart from the user's: settings, sessions, a borrowed log-in."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from buildloop.agents.contract import AgentCall
+
+
+def agent_home(call: AgentCall, name: str) -> Path:
+    """Inside the run's directory: sessions survive a crash there, and nothing of the user's is touched.
+
+    For the user's eyes only: what a CLI writes down about a session is not masked.
+    """
+    folder = call.run_dir / "agents" / name
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+@contextlib.contextmanager
+def scratch_folder(mark: str) -> Iterator[Path]:
+    """A folder for temporary files that is gone afterwards. Its path is short: sockets are made in such folders.
+
+    What a killed call of the same run left is removed by the next one.
+    """
+    place, prefix = Path(tempfile.gettempdir()), f"buildloop-{mark}-"
+    for stale in place.glob(f"{glob.escape(prefix)}*"):
+        shutil.rmtree(stale, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def borrowed(files: Mapping[Path, Path]) -> Iterator[None]:
+    """Lend the user's log-in files (values) to the agent's folder (keys), and give them back if it renewed them.
+
+    A log-in may be renewed at any time and the old one is worth nothing then; so a file the CLI has put in the
+    place of the link is the user's new one.
+    """
+    _give_back(files)
+    for own, users in files.items():
+        if users.is_file():
+            own.parent.mkdir(parents=True, exist_ok=True)
+            own.unlink(missing_ok=True)
+            own.symlink_to(users)
+    try:
+        yield
+    finally:
+        _give_back(files)
+
+
+def _give_back(files: Mapping[Path, Path]) -> None:
+    for own, users in files.items():
+        if own.is_symlink():
+            own.unlink()
+        elif own.is_file() and users.is_file():
+            renewed = users.with_name(f".{users.name}.buildloop")
+            shutil.copy2(own, renewed)
+            renewed.chmod(users.stat().st_mode & 0o7777)
+            renewed.replace(users)
+            own.unlink()

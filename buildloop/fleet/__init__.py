@@ -1,0 +1,1 @@
+"""Many goals at once, or one goal tried in several ways."""

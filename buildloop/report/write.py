@@ -1,0 +1,20 @@
+"""Writes the run's reports into its directory."""
+
+from __future__ import annotations
+
+from buildloop.files import write_atomic
+from buildloop.report.facts import RunFacts
+from buildloop.report.html import html_report
+from buildloop.report.markdown import run_report
+from buildloop.rundir import RunDir
+
+
+def write_page(run: RunDir, facts: RunFacts) -> None:
+    """`report.html`, also while the run goes on."""
+    write_atomic(run.path / "report.html", html_report(facts))
+
+
+def write_reports(run: RunDir, facts: RunFacts) -> None:
+    """Everything, at the end."""
+    write_atomic(run.path / "report.md", run_report(facts))
+    write_page(run, facts)

@@ -1,0 +1,165 @@
+"""The command line that runs a program in a sandbox: bubblewrap, docker, or none at all.
+
+The workspace is the only place of the project that can be written; home is empty, /tmp is the program's own. A sandbox
+that cannot be had is an error with one sentence, never a silent run without it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from buildloop.choices import SandboxKind
+from buildloop.errors import InputError
+
+TRY_SECONDS = 60.0
+TOOLS_AT_HOME = (
+    ".pyenv",
+    ".rustup",
+    ".cargo",
+    ".nvm",
+    ".volta",
+    ".asdf",
+    ".rbenv",
+    ".sdkman",
+    ".local/bin",
+    "go",
+    ".bun",
+    ".deno",
+)
+# Files with keys among the tools.
+KEYS = (".cargo/credentials", ".cargo/credentials.toml", ".cargo/config.toml", ".npmrc", ".pypirc", ".netrc")
+PACKAGE = Path(__file__).parent.parent
+# In a sandbox the user's home does not exist; tools get an empty one.
+HOME = "/tmp/home"  # noqa: S108 (inside of the sandbox, where /tmp belongs to the program alone)
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """`writable` are the folders that stay writable under their own path; everything else is read-only or gone."""
+
+    kind: SandboxKind = SandboxKind.NONE
+    writable: tuple[Path, ...] = ()
+    readable: tuple[Path, ...] = ()
+    network: bool = True
+    image: str | None = None
+
+    def wrap(self, argv: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> list[str]:
+        match self.kind:
+            case SandboxKind.BWRAP:
+                return [*_bwrap(self, cwd), *argv]
+            case SandboxKind.DOCKER:
+                return [*_docker(self, cwd, environment), *argv]
+            case _:
+                return list(argv)
+
+    def also(self, *writable: Path) -> Sandbox:
+        return replace(self, writable=(*self.writable, *writable))
+
+    def environment(self, given: Mapping[str, str]) -> dict[str, str]:
+        return dict(given) if self.kind is SandboxKind.NONE else {**given, "HOME": HOME, "TMPDIR": "/tmp"}  # noqa: S108
+
+
+NO_SANDBOX = Sandbox()
+
+
+def toolchains(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """What programs need of a home that is hidden: the folders of PATH in it, and the tools installed there."""
+    home, hidden = Path.home(), _private_folders()
+    on_path = [Path(one) for one in environment.get("PATH", "").split(os.pathsep) if one]
+    inside = [one for one in on_path if any(one.is_relative_to(folder) for folder in hidden)]
+    roots = [one.parent if one.name in ("bin", "shims") else one for one in inside]
+    named = [Path(environment[name]) for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if environment.get(name)]
+    known = [home / name for name in TOOLS_AT_HOME]
+    found = [*roots, *named, *known, Path(sys.prefix), Path(sys.base_prefix), PACKAGE]
+    return tuple(
+        dict.fromkeys(one for one in found if one != home and str(one) not in hidden and one.exists())
+    )
+
+
+def check_sandbox(sandbox: Sandbox) -> None:
+    """Start something in it once, before a run is made; say in one sentence why it cannot be had."""
+    if sandbox.kind is SandboxKind.NONE:
+        return
+    program = {SandboxKind.BWRAP: "bwrap", SandboxKind.DOCKER: "docker"}[sandbox.kind]
+    advice = "install it, or choose --sandbox none, knowing that then nothing confines agent and gate"
+    if shutil.which(program) is None:
+        raise InputError(f"--sandbox {sandbox.kind} needs {program}, which was not found; {advice}")
+    try:
+        tried = subprocess.run(
+            sandbox.wrap(["true"], Path("/"), {}),
+            capture_output=True,
+            text=True,
+            timeout=TRY_SECONDS,
+            check=False,
+        )
+        problem = tried.stderr.strip().splitlines()[-1:] if tried.returncode else []
+        failed = bool(tried.returncode)
+    except subprocess.TimeoutExpired:
+        problem, failed = [f"no answer within {TRY_SECONDS:g} s"], True
+    if failed:
+        said = f" ({problem[0]})" if problem else ""
+        raise InputError(
+            f"--sandbox {sandbox.kind} does not work on this machine{said}; repair it or use --sandbox none"
+        )
+
+
+def _bwrap(sandbox: Sandbox, cwd: Path) -> list[str]:
+    """A read-only root without home, a private /tmp, /dev, /proc, process and IPC space, and what may be written."""
+    command = [
+        "bwrap", "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--ro-bind", "/", "/",
+        "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp",  # noqa: S108
+    ]  # fmt: skip
+    for folder in _private_folders():
+        command += ["--tmpfs", folder]
+    command += ["--dir", HOME]
+    for path in sandbox.readable:
+        command += ["--ro-bind-try", str(path), str(path)]
+    for path in (Path.home() / name for name in KEYS):
+        command += ["--ro-bind", "/dev/null", str(path)] if path.exists() and _shown(path, sandbox) else []
+    for path in sandbox.writable:
+        command += ["--bind-try", str(path), str(path)]
+    if not sandbox.network:
+        command.append("--unshare-net")
+    return [*command, "--chdir", str(cwd), "--"]
+
+
+def _shown(path: Path, sandbox: Sandbox) -> bool:
+    return any(path.is_relative_to(folder) for folder in sandbox.readable)
+
+
+def _private_folders() -> list[str]:
+    """Where people keep keys and where services listen; hidden, not just read-only."""
+    own = Path.home()
+    candidates = ("/home", "/root", str(own), "/run", "/var/run", "/var/tmp", "/dev/shm")  # noqa: S108
+    real = {
+        str(Path(one).resolve()) for one in candidates if Path(one).is_dir() and not Path(one).is_symlink()
+    }
+    return sorted(
+        one for one in real if not any(one != other and one.startswith(f"{other}/") for other in real)
+    )
+
+
+def _docker(sandbox: Sandbox, cwd: Path, environment: Mapping[str, str]) -> list[str]:
+    """The image's own system, our folders under their own paths, our user, no privileges."""
+    assert sandbox.image is not None
+    command = [
+        "docker", "run", "--rm", "-i", "--init", "--read-only", "--tmpfs", "/tmp:exec", "--cap-drop", "ALL",  # noqa: S108
+        "--security-opt", "no-new-privileges", "--user", f"{os.getuid()}:{os.getgid()}", "--workdir", str(cwd),
+    ]  # fmt: skip
+    for path in sandbox.readable:
+        command += ["--volume", f"{path}:{path}:ro"]
+    for path in sandbox.writable:
+        command += ["--volume", f"{path}:{path}"]
+    if not sandbox.network:
+        command += ["--network", "none"]
+    # Names only: the values come from our environment and stand on no command line.
+    for name in sorted(environment):
+        if name not in ("PATH", "HOME"):
+            command += ["--env", name]
+    return [*command, "--env", f"HOME={HOME}", sandbox.image]

@@ -1,0 +1,8 @@
+"""Whether a green gate was earned: the same tests, not skipped, not weakened, the gate not edited."""
+
+from buildloop.workspace.integrity.check import Evidence, objections_to
+from buildloop.workspace.integrity.executed import Ran, ran
+from buildloop.workspace.integrity.judge import check_integrity
+from buildloop.workspace.integrity.model import Objection
+
+__all__ = ["Evidence", "Objection", "Ran", "check_integrity", "objections_to", "ran"]

@@ -1,0 +1,169 @@
+"""Whether a green gate was earned: one look at everything that changed since the start commit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from buildloop.models import WorkspaceInfo
+from buildloop.workspace.git import git_or_none, run_git
+from buildloop.workspace.integrity.compare import compare_tests
+from buildloop.workspace.integrity.executed import Ran, kept_from_running, missing_tests, not_run
+from buildloop.workspace.integrity.files import is_test, matches
+from buildloop.workspace.integrity.gate_files import Read, changed_gate, gate_of
+from buildloop.workspace.integrity.hard_coded import Literals, hard_coded
+from buildloop.workspace.integrity.hidden import hidden_files
+from buildloop.workspace.integrity.model import Change, Objection, Role, Tests, Unit
+from buildloop.workspace.integrity.readers import read_file
+from buildloop.workspace.integrity.settings import narrowed_settings
+from buildloop.workspace.integrity.surroundings import surrounding_tricks
+from buildloop.workspace.integrity.trees import changes_between
+from buildloop.workspace.integrity.tricks import tricks_in
+
+MOST_TEST_FILES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is judged: two trees, the commands, what ran at the start and now, and what may be changed."""
+
+    workspace: WorkspaceInfo
+    commit: str
+    commands: Sequence[str]
+    before: Ran = field(default_factory=Ran)
+    now: Ran = field(default_factory=Ran)
+    allowed: Sequence[str] = ()
+
+
+def objections_to(evidence: Evidence) -> list[Objection]:
+    root, start = Path(evidence.workspace.root), evidence.workspace.start_commit
+    changes = changes_between(root, start, evidence.commit)
+    old, new = _reader(root, start), _reader(root, evidence.commit)
+    inside = Path(evidence.workspace.workdir).relative_to(root).as_posix()
+    before, after = tests_of(changes, newer=False), tests_of(changes, newer=True)
+    found = [
+        *judge_trees(changes, before, after, _python_literals(root, start, old)),
+        *_gate(evidence, inside, changes, before, old, new),
+    ]
+    found += hidden_files(root)
+    found += _execution(evidence, before, after)
+    kept = [one for one in found if not (one.file and matches(one.file, evidence.allowed))]
+    if any(matches(name, evidence.allowed) for c in changes for name in (c.name, c.old_name)):
+        kept = [one for one in kept if one.rule != "count"]
+    return list(dict.fromkeys(kept))
+
+
+def judge_trees(
+    changes: Sequence[Change], before: Tests, after: Tests, literals: Literals
+) -> list[Objection]:
+    """Everything that can be told from the sources alone."""
+    renamed = {change.old_name: change.name for change in changes if change.status == "R"}
+    found = compare_tests(before, after, renamed)
+    found += [
+        Objection("gone", c.old_name, f"the test file {c.old_name} was deleted")
+        for c in changes
+        if c.status == "D"
+        and is_test(c.old_name)
+        and c.old_name not in {u.file for u in before.units if u.role is Role.TEST}
+        and (c.before or "").strip()
+    ]
+    found += [
+        Objection("unreadable", name, f"the test file {name} can no longer be read as code")
+        for name in sorted(after.unreadable - before.unreadable)
+    ]
+    for change in changes:
+        found += narrowed_settings(change)
+        found += tricks_in(change)
+        found += surrounding_tricks(change)
+        if change.name.endswith(".py") and not is_test(change.name):
+            found += hard_coded(change, literals)
+    return found
+
+
+def tests_of(changes: Sequence[Change], *, newer: bool) -> Tests:
+    units: list[Unit] = []
+    functions: set[str] = set()
+    unreadable: set[str] = set()
+    for change in changes:
+        name, text = (change.name, change.after) if newer else (change.old_name, change.before)
+        if text is None or not (is_test(name) or (name.endswith(".rs") and "#[" in text and "test" in text)):
+            continue
+        reading = read_file(name, text)
+        if reading is None:
+            unreadable.add(name)
+            continue
+        units += reading.units
+        functions |= reading.functions
+    return Tests(tuple(units), frozenset(functions), frozenset(unreadable))
+
+
+def _python_literals(root: Path, start: str, read: Read) -> Literals:
+    """The values of every Python test of the start commit, test by test; a fixture's values belong to each of them."""
+
+    @cache
+    def literals() -> list[frozenset[str]]:
+        names = [
+            n
+            for n in run_git(root, "ls-tree", "-r", "-z", "--name-only", start).split("\0")
+            if n.endswith(".py") and is_test(n)
+        ]
+        units = [
+            u for n in names[:MOST_TEST_FILES] if (found := read_file(n, read(n) or "")) for u in found.units
+        ]
+        shared = {one for unit in units if unit.role is Role.SETUP for one in unit.literals}
+        tests = ({*unit.literals, *shared} for unit in units if unit.role is Role.TEST)
+        return [frozenset(one.removesuffix(".0") for one in test) for test in tests]
+
+    return literals
+
+
+def _gate(
+    evidence: Evidence, inside: str, changes: Sequence[Change], before: Tests, old: Read, new: Read
+) -> list[Objection]:
+    gate = gate_of(evidence.commands, inside, old)
+    changed = {name for change in changes for name in (change.name, change.old_name)}
+    with_tests = {
+        unit.file
+        for unit in before.units
+        if unit.role is Role.TEST or (unit.assertions and is_test(unit.file))
+    }
+    # What the gate's script only reads in, and the gate complained about at the start, is there to be mended.
+    said = "\n".join(evidence.before.said)
+    subject = {name for name in gate.sourced if name.rpartition("/")[2] in said}
+    found = [
+        Objection("gate", file, text)
+        for file, text in changed_gate(gate, old, new, changed - subject, with_tests)
+    ]
+    shims = [
+        c.name
+        for c in changes
+        if c.status == "A" and c.mode == "100755" and c.name.rpartition("/")[2] in gate.programs
+    ]
+    return found + [
+        Objection("shadowed", name, f"{name} has the name of a program that the gate runs") for name in shims
+    ]
+
+
+def _execution(evidence: Evidence, before: Tests, after: Tests) -> list[Objection]:
+    missing = missing_tests(evidence.before, evidence.now)
+    return not_run(evidence.before, evidence.now) + [
+        Objection("not run", _file_of(test, before), f"{test} ran at the start and did not run now")
+        for test in kept_from_running(missing, before.units, after.units)
+    ]
+
+
+def _file_of(test: str, tests: Tests) -> str:
+    return next((u.file for u in tests.units if test.endswith(u.name.replace("::", "."))), "")
+
+
+def _reader(root: Path, commit: str) -> Read:
+    @cache
+    def read(name: str) -> str | None:
+        if name.startswith(("..", "/")) or name == ".":
+            return None
+        kind = git_or_none(root, "cat-file", "-t", f"{commit}:{name}")
+        return git_or_none(root, "show", f"{commit}:{name}") if kind == "blob" else None
+
+    return read

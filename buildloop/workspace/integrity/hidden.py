@@ -1,0 +1,60 @@
+"""What a commit does not show: ignored files that a runner reads, git's index bits, its local configuration."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from buildloop.models import WorkspaceInfo
+from buildloop.workspace.git import git_or_none, run_git
+from buildloop.workspace.integrity.files import DEPENDENCY_FOLDER
+from buildloop.workspace.integrity.makefiles import MAKEFILES
+from buildloop.workspace.integrity.model import Objection
+from buildloop.workspace.integrity.settings import is_config
+
+ALWAYS_LOADED = re.compile(r"(?:^|/)(?:sitecustomize|usercustomize)\.py$")
+STEERING = re.compile(r"(?:^|/)(?:conftest|pytest|unittest)\.py$|(?:^|/)(?:spec_helper|test_helper)\.rb$")
+
+
+def hidden_files(root: Path) -> list[Objection]:
+    """Untracked files that steer a runner. `git clean` has removed those that are not ignored."""
+    listed = run_git(root, "ls-files", "-z", "--others").split("\0")
+    return [
+        Objection(
+            "hidden",
+            name,
+            f"{name} steers the test runner but is kept out of the commit (it is ignored by git)",
+        )
+        for name in listed
+        if ALWAYS_LOADED.search(name) or (not DEPENDENCY_FOLDER.search(name) and _steers(name))
+    ]
+
+
+def _steers(name: str) -> bool:
+    return (
+        bool(STEERING.search(name))
+        or (is_config(name) and not name.endswith((".env", ".envrc")))
+        or name in MAKEFILES
+    )
+
+
+def clear_index_bits(root: Path) -> list[str]:
+    """Undo `--skip-worktree` and `--assume-unchanged`: git would pass over the files' changes."""
+    listed = run_git(root, "ls-files", "-v", "-z").split("\0")
+    names = [entry[2:] for entry in listed if entry and (entry[0].islower() or entry[0] == "S")]
+    if names and git_or_none(root, "sparse-checkout", "list") is None:
+        given = "\0".join(names) + "\0"
+        run_git(root, "update-index", "-z", "--no-skip-worktree", "--stdin", stdin=given)
+        run_git(root, "update-index", "-z", "--no-assume-unchanged", "--stdin", stdin=given)
+        return names
+    return []
+
+
+def local_config(workspace: WorkspaceInfo) -> list[str]:
+    """git's configuration of this repository: filters, attributes and included files change what a commit means."""
+    listed = git_or_none(Path(workspace.repo), "config", "--local", "--list", "-z") or ""
+    telling = re.compile(
+        r"^(?:filter|include|includeif|core\.(?:attributesfile|worktree|sparsecheckout|autocrlf|hookspath|fsmonitor|symlinks))\b",
+        re.I,
+    )
+    return sorted(entry.replace("\n", "=") for entry in listed.split("\0") if telling.match(entry))

@@ -1,0 +1,64 @@
+"""Turns objections into a verdict: a green gate that was not earned is red, and says what must be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from buildloop.choices import IntegrityLevel
+from buildloop.diagnosis.model import Finding
+from buildloop.models import GateReport, Tampering, Verdict
+from buildloop.redact import Redactor
+from buildloop.workspace.git import git_or_none
+from buildloop.workspace.integrity.check import Evidence, objections_to
+from buildloop.workspace.integrity.model import Objection
+
+DIFF_CHARS, DIFFS_CHARS = 3000, 9000
+MOST_SHOWN = 20
+
+
+def check_integrity(
+    report: GateReport, evidence: Evidence, level: IntegrityLevel, redact: Redactor = str
+) -> GateReport:
+    """The report with what was objected to; red where that blocks. A red one stays as it is and says so early."""
+    if level is IntegrityLevel.OFF:
+        return report
+    found = [replace(one, text=redact(one.text)) for one in objections_to(evidence)]
+    if level is IntegrityLevel.WARN:
+        found = [replace(one, blocks=False) for one in found]
+    noted = tuple(_with_diffs(found[:MOST_SHOWN], evidence, redact))
+    report = report.model_copy(update={"tampering": noted})
+    blocking = [one.text for one in found if one.blocks]
+    return object_to(report, blocking) if report.passed and blocking else report
+
+
+def object_to(report: GateReport, objections: Sequence[str]) -> GateReport:
+    findings = tuple(Finding(message=text, tool="integrity", lines=(text,)) for text in objections)
+    reading = replace(report.reading, findings=findings, error_lines=tuple(objections))
+    explanation = f"The commands were green, but that was not earned: {'; '.join(objections[:MOST_SHOWN])}."
+    return report.model_copy(
+        update={"verdict": Verdict.FAILED, "reading": reading, "explanation": explanation}
+    )
+
+
+def _with_diffs(found: Sequence[Objection], evidence: Evidence, redact: Redactor) -> list[Tampering]:
+    """Each file's change is shown once."""
+    shown: set[str] = set()
+    left, noted = DIFFS_CHARS, []
+    for one in found:
+        diff = (
+            ""
+            if one.file in shown or not one.file
+            else redact(_diff(evidence, one.file))[: min(left, DIFF_CHARS)]
+        )
+        shown.add(one.file)
+        left -= len(diff)
+        noted.append(Tampering(rule=one.rule, file=one.file, text=one.text, blocks=one.blocks, diff=diff))
+    return noted
+
+
+def _diff(evidence: Evidence, file: str) -> str:
+    start, root = evidence.workspace.start_commit, Path(evidence.workspace.root)
+    options = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M", start, evidence.commit, "--")
+    return git_or_none(root, *options, f":(literal,top){file}") or ""

@@ -1,0 +1,93 @@
+"""What new tests say beyond the old ones: here a demand that left its test may turn up again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from buildloop.workspace.integrity.files import is_collected
+from buildloop.workspace.integrity.model import Assertion, Role, Tests, Unit
+from buildloop.workspace.integrity.readers import MODULE
+
+# A stronger demand may stand in for a weaker one.
+STRONGER = {
+    "true": frozenset({"Eq", "Is", "isinstance", "In", "Gt", "GtE"}),
+    "IsNot": frozenset({"Eq", "Is", "isinstance"}),
+    "In": frozenset({"Eq"}),
+    "isinstance": frozenset({"Eq"}),
+    "NotEq": frozenset({"Eq"}),
+    "approximately": frozenset({"Eq"}),
+    "Gt": frozenset({"Eq"}),
+    "Lt": frozenset({"Eq"}),
+    "GtE": frozenset({"Eq", "Gt"}),
+    "LtE": frozenset({"Eq", "Lt"}),
+}
+
+
+@dataclass(slots=True)
+class Pool:
+    """What the new tests say beyond what the old ones said: a lost demand may turn up here, once."""
+
+    demands: list[tuple[Assertion, Unit]]
+    literals: Counter[str]
+    local: frozenset[str]
+    grown: list[tuple[Unit, frozenset[str]]]
+
+    def take(self, lost: Assertion) -> bool:
+        for index, (demand, unit) in enumerate(self.demands):
+            if _covers(demand, unit, lost, self.local):
+                del self.demands[index]
+                return True
+        return any(_covers_as_row(unit, added, lost) for unit, added in self.grown)
+
+
+def pool_of(pairs: Sequence[tuple[Unit, Unit | None]], after: Tests, local: frozenset[str]) -> Pool:
+    matched = {(new.file, new.name): old for old, new in pairs if new is not None}
+    demands: list[tuple[Assertion, Unit]] = []
+    literals: Counter[str] = Counter()
+    grown: list[tuple[Unit, frozenset[str]]] = []
+    used = frozenset[str]().union(*(unit.calls for unit in after.units))
+    for unit in after.units:
+        old = matched.get((unit.file, unit.name))
+        fresh = Counter(unit.literals) - Counter(old.literals if old else ())
+        literals += fresh
+        if unit.role is Role.TEST and (unit.marks - (old.marks if old else frozenset())):
+            continue
+        if (
+            not is_collected(unit.file)
+            if unit.role is Role.TEST
+            else unit.name.rpartition(".")[2] not in {*used, MODULE}
+        ):
+            continue
+        grown.append((unit, frozenset(fresh)))
+        known = Counter(a.exact for a in old.assertions) if old else Counter[str]()
+        for demand in unit.assertions:
+            if known[demand.exact] > 0:
+                known[demand.exact] -= 1
+            elif not demand.empty:
+                demands.append((demand, unit))
+    return Pool(demands, literals, local, grown)
+
+
+def _covers(demand: Assertion, unit: Unit, lost: Assertion, local: frozenset[str]) -> bool:
+    if demand.empty or (demand.conditional and not lost.conditional):
+        return False
+    if demand.exact == lost.exact:
+        return not Counter(lost.literals) - Counter(demand.literals) or lost.literals == demand.literals
+    if demand.kind != lost.kind and demand.kind not in STRONGER.get(lost.kind, ()):
+        return False
+    if set(lost.literals) - set(demand.literals):
+        return False
+    missing, fresh = lost.roots - demand.roots, demand.roots - lost.roots
+    if not missing:
+        return bool(lost.roots) or bool(set(lost.literals) & set(demand.literals)) or not lost.literals
+    # A renamed function: the old name is not called any more, and the new one is not made up in the tests.
+    return len(missing) <= len(fresh) and not missing & unit.calls and not fresh & local
+
+
+def _covers_as_row(unit: Unit, added: frozenset[str], lost: Assertion) -> bool:
+    """A test that became another row of a table: the table's test demands it, with the lost values among the new ones."""
+    if not lost.literals or set(lost.literals) - added:
+        return False
+    return any(one.kind == lost.kind and lost.roots <= one.roots and not one.empty for one in unit.assertions)

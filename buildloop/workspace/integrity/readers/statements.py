@@ -1,0 +1,181 @@
+"""What a block of tokens demands: assertions in the words of JavaScript, Go, Rust, Ruby, the JVM, C++, shell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from buildloop.workspace.integrity.model import Assertion
+from buildloop.workspace.integrity.readers.meaning import ASSERTING, EQUALITY, always_true, flow_of, with_flow
+from buildloop.workspace.integrity.readers.tokens import CLOSE, OPEN, Token, closing, written
+
+GO_FAILS = frozenset("Error Errorf Fatal Fatalf Fail FailNow".split())
+OTHER_OWNERS = frozenset({"assert", "require", "t", "chai", "Assertions", "Assert", "sinon", "is"})
+NOT_CALLED = frozenset(
+    "if for while switch return function func fn match catch expect assert new typeof await not".split()
+)
+
+
+def assertions_in(tokens: Sequence[Token], file: str) -> list[Assertion]:
+    flow = flow_of(tokens)
+    found: list[Assertion] = []
+    index = 0
+    while index < len(tokens):
+        end = _assertion_end(tokens, index, file)
+        if end == 0:
+            index += 1
+            continue
+        statement = tokens[index:end]
+        found.append(
+            _assertion(statement, _condition(tokens, index, statement), flow, _reached(tokens, index, file))
+        )
+        index = end
+    return [one for one in found if one.kind]
+
+
+def _assertion_end(tokens: Sequence[Token], index: int, file: str) -> int:  # noqa: PLR0911
+    """Behind the assertion that starts here; 0 where none does."""
+    token = tokens[index]
+    previous = tokens[index - 1] if index else None
+    following = tokens[index + 1].text if index + 1 < len(tokens) else ""
+    if file.endswith((".bats", ".sh")):
+        starts = previous is None or previous.line != token.line
+        if starts and (
+            token.text in ("[", "!", "test", "grep", "diff", "cmp") or ASSERTING.match(token.text)
+        ):
+            return next((i for i in range(index, len(tokens)) if tokens[i].line != token.line), len(tokens))
+        return 0
+    if token.kind != "word" or (
+        previous is not None and previous.text == "." and not _own_dot(tokens, index)
+    ):
+        return 0
+    go_fails = token.text in GO_FAILS and previous is not None and previous.text == "."
+    if not go_fails and not ASSERTING.match(token.text):
+        return 0
+    if following not in ("(", ".", "!", "[") and not (file.endswith((".rb", ".exs", ".ex", ".t", ".cr"))):
+        return 0
+    if file.endswith((".rb", ".exs", ".ex", ".t", ".cr")):
+        return _line_statement_end(tokens, index)
+    position = index + 1
+    while position < len(tokens):
+        text = tokens[position].text
+        if text in OPEN and tokens[position].kind == "other":
+            position = closing(tokens, position) + 1
+        elif text in (".", "!", "?") or (
+            tokens[position - 1].text in (".", "?") and tokens[position].kind == "word"
+        ):
+            position += 1
+        else:
+            break
+    return position
+
+
+def _own_dot(tokens: Sequence[Token], index: int) -> bool:
+    return index > 1 and tokens[index - 2].text in OTHER_OWNERS | {
+        "this",
+        "self",
+        "s",
+        "suite",
+        "c",
+        "b",
+        "tb",
+    }
+
+
+def _line_statement_end(tokens: Sequence[Token], index: int) -> int:
+    depth = 0
+    for position in range(index, len(tokens)):
+        token = tokens[position]
+        if position > index and depth == 0 and token.line != tokens[position - 1].line and token.text != ".":
+            return position
+        depth += (token.text in OPEN and token.kind == "other") - (
+            token.text in CLOSE and token.kind == "other"
+        )
+    return len(tokens)
+
+
+def _condition(tokens: Sequence[Token], index: int, statement: Sequence[Token]) -> Sequence[Token]:
+    """For `if got != want { t.Errorf(…) }` the demand is in the `if`."""
+    if statement[0].text not in GO_FAILS | {"fail"}:
+        return ()
+    for start in range(index - 1, -1, -1):
+        if tokens[start].text != "if":
+            continue
+        brace = next((i for i in range(start, len(tokens)) if tokens[i].text == "{"), 0)
+        if brace and brace < index <= closing(tokens, brace):
+            return tokens[start:brace]
+    return ()
+
+
+def _reached(tokens: Sequence[Token], index: int, file: str) -> bool:
+    """Whether nothing ends the block before: a bare `return` that stands in it, not in a branch or function inside."""
+    opened = 1 if tokens and tokens[0].text == "{" else 0
+    if opened == 0 and re.search(r"\.[cm]?[jt]sx?$", file):
+        opened = 1
+    depth = 0
+    for position in range(index):
+        token, following = tokens[position], tokens[position + 1]
+        if token.kind == "other" and token.text in "{}":
+            depth += 1 if token.text == "{" else -1
+        bare = following.text in (";", "}") or following.line != token.line
+        if token.text == "return" and bare and depth <= opened:
+            return False
+    return True
+
+
+def _assertion(
+    statement: Sequence[Token], condition: Sequence[Token], flow: Mapping[str, Sequence[Token]], reached: bool
+) -> Assertion:
+    parts = _demanded(condition or statement)
+    seen = list(with_flow(parts, flow))
+    chain = [t.text for i, t in enumerate(statement) if t.kind == "word" and _at_top(statement, i)]
+    kind = "fails" if condition else EQUALITY.sub("equals", ".".join(chain[:6]))
+    if condition:
+        kind = "fails if " + " ".join(
+            t.text for t in condition if t.text in ("!", "=", "<", ">", "==", "!=", "&", "|")
+        )
+    roots = {
+        token.text
+        for i, token in enumerate(seen[:-1])
+        if token.kind == "word"
+        and seen[i + 1].text == "("
+        and token.text not in NOT_CALLED
+        and not ASSERTING.match(token.text)
+    }
+    own = {statement[0].text} if re.match(r"(?:check|verify|ensure)", statement[0].text) else set()
+    literals = sorted(token.text for token in seen if token.literal)
+    exact = written((*condition, *statement[:1]) if condition else statement)
+    return Assertion(
+        kind,
+        exact,
+        tuple(literals),
+        frozenset(roots - {*chain, "to", "not_to", "be", "eq"} | own),
+        not reached,
+        always_true(parts),
+    )
+
+
+def _demanded(statement: Sequence[Token]) -> Sequence[Token]:
+    """Without the message: the arguments after the second of an equality, after the first of `assert!`."""
+    limit = {"assert_eq": 2, "assert_ne": 2, "assert": 1}.get(statement[0].text.rstrip("!"))
+    rust = any(token.text == "!" for token in statement[1:2]) or statement[0].text.endswith("!")
+    if limit is None or not rust:
+        return statement
+    depth = commas = 0
+    for index, token in enumerate(statement):
+        if token.kind == "other" and token.text in OPEN:
+            depth += 1
+        elif token.kind == "other" and token.text in CLOSE:
+            depth -= 1
+        commas += token.text == "," and depth == 1
+        if commas == limit:
+            return statement[:index]
+    return statement
+
+
+def _at_top(statement: Sequence[Token], index: int) -> bool:
+    depth = 0
+    for token in statement[:index]:
+        if token.kind == "other":
+            depth += (token.text in OPEN) - (token.text in CLOSE)
+    return depth == 0

@@ -1,0 +1,103 @@
+"""A team's topology on loopback: PostgreSQL, a server, two workers, the deployments as they are shipped."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+from pathlib import Path
+
+import pytest
+
+from tests.deployments.conftest import sample_request
+from tests.support.repos import git
+from tests.support.scripts import WRITE_FIX, wrong
+from tests.support.stack import Stack
+from tests.support.waiting import eventually
+
+
+@pytest.fixture(scope="module")
+def orphaned(stack: Stack) -> tuple[str, dict]:
+    """A run whose worker dies in the second agent call, with everything it started."""
+    marker = stack.folder / "second-call"
+    once = f"test -e {marker} || {{ touch {marker}; sleep 600; }}"
+    request = sample_request(
+        stack,
+        "orphaned",
+        {"when": {"call": 1}, "do": [wrong(1)]},
+        {"do": [{"run": ["sh", "-c", once]}, WRITE_FIX]},
+    )
+    flow_run = stack.start("build-loop/on-demand", {"request": request})
+    eventually(marker.exists, 90)
+    eventually(lambda: stack.run(flow_run)["state_type"] == "RUNNING")
+    events = stack.ask(
+        "/events/filter", {"filter": {"event": {"name": ["prefect.worker.submitted-flow-run"]}}}
+    )
+    mine = [each for each in events["events"] if flow_run in json.dumps(each)]
+    stack.kill_worker(mine[0]["resource"]["prefect.resource.name"])
+    return flow_run, request
+
+
+@pytest.fixture(scope="module")
+def watched(stack: Stack, orphaned) -> dict[str, tuple[int, str]]:
+    """Two pipelines at once, one that can succeed and one that cannot: what each printed, and its exit code."""
+    requests = {
+        "green": sample_request(stack, "green", {"do": [WRITE_FIX]}),
+        "impossible": sample_request(stack, "impossible", {"do": [wrong(1)]}, max_iterations=1),
+    }
+    watching = {name: stack.watch("build-loop/ci", request) for name, request in requests.items()}
+    said = {name: command.communicate(timeout=240)[0] for name, command in watching.items()}
+    return {name: (command.returncode, said[name]) for name, command in watching.items()}
+
+
+def test_a_green_run_ends_the_watching_command_with_0(watched):
+    code, said = watched["green"]
+    assert code == 0, said
+    assert "Flow run finished successfully in 'Completed'" in said
+    assert "complete after 1 iterations. A fresh run of the whole gate on commit" in said
+    assert "/artifacts/key/buildloop-run-" in said
+
+
+def test_an_impossible_goal_ends_it_with_1_and_says_why(watched):
+    code, said = watched["impossible"]
+    assert code == 1, said
+    assert "Flow run finished in state 'MaxIterations'" in said
+    assert "All 1 iterations were used; the gate is red (1 failing)" in said
+
+
+def test_bad_parameters_are_refused_before_a_run_is_made(stack):
+    with pytest.raises(urllib.error.HTTPError, match="409"):
+        stack.start("build-loop/ci", {"request": {"goal": "no repository, no gate"}})
+
+
+def test_another_worker_finishes_what_a_killed_one_began(stack, orphaned):
+    """The heartbeat stops, the run is marked as crashed, scheduled again, and replayed: no iteration is made twice."""
+    flow_run, request = orphaned
+    ended = eventually(
+        lambda: run if (run := stack.run(flow_run))["state_name"] == "Completed" else None, 150
+    )
+    assert ended["run_count"] == 2
+    names = [state["name"] for state in stack.ask(f"/flow_run_states/?flow_run_id={flow_run}")]
+    assert "Crashed" in names
+    assert "AwaitingRetry" in names
+    run_dir = stack.state / "runs" / f"run-{flow_run[:8]}"
+    result = json.loads((run_dir / "result.json").read_text())
+    assert (result["reason"], result["iterations"]) == ("complete", 2)
+    commits = git(Path(request["repo"]), "log", "--format=%s", f"main..{result['branch']}").splitlines()
+    assert commits == ["buildloop: iteration 2", "buildloop: iteration 1"]
+
+
+def test_events_of_a_run_reach_prefect_with_a_resource_of_their_own(stack, orphaned):
+    flow_run, _ = orphaned
+    resource = f"buildloop.run.run-{flow_run[:8]}"
+    wanted = {"filter": {"any_resource": {"id": [resource]}}, "limit": 50}
+
+    def kinds() -> set[str] | None:
+        found = {event["event"] for event in stack.ask("/events/filter", wanted)["events"]}
+        return found if "loop.completed" in found else None
+
+    assert {
+        "loop.started",
+        "loop.baseline",
+        "loop.iteration_complete",
+        "loop.failure_classified",
+    } <= eventually(kinds, 30)

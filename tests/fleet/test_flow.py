@@ -1,0 +1,101 @@
+"""Fleets on a real server: many goals, a race, a budget."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from buildloop.fleet.request import FleetRequest
+from buildloop.fleet.result import FleetResult
+from tests.support.repos import GREEN, git, make_repo
+from tests.support.scripts import WRITE_FIX, write_script, wrong
+
+pytestmark = pytest.mark.server
+BUG = GREEN | {"calc.py": "def add(a, b):\n    return a - b\n"}
+
+
+@pytest.fixture
+def race_off(prefect_server, tmp_path, monkeypatch):
+    monkeypatch.setenv("BUILDLOOP_STATE_DIR", str(tmp_path / "state"))
+
+    def run(**fields: object) -> tuple[FleetResult, str]:
+        from flows.fleet import fleet
+
+        defaults = {"test": ["python -m unittest -q"], "agent": "scripted", "retry_delay": 0}
+        given = {"defaults": {**defaults, **fields.pop("defaults", {})}, **fields}
+        state = fleet(FleetRequest.model_validate(given), return_state=True)
+        return state.result(raise_on_failure=False), state.name
+
+    return run
+
+
+def goal(tmp_path: Path, name: str, *rules: dict, **changes: object) -> dict:
+    repo = tmp_path / name
+    if not repo.exists():
+        make_repo(repo, BUG)
+    script = write_script(tmp_path / f"{name}.json", *rules)
+    return {"goal": f"goal of {name}", "repo": str(repo), "agent_script": str(script), **changes}
+
+
+def test_goals_over_several_repositories_end_one_by_one(race_off, tmp_path):
+    """One that fails, and one that cannot even start, do not touch the others."""
+    goals = [goal(tmp_path, f"r{n}", {"do": [WRITE_FIX]}) for n in range(2)]
+    goals.append(goal(tmp_path, "hopeless", {"do": [wrong(1)]}, max_iterations=1))
+    goals.append({**goal(tmp_path, "gone", {"do": []}), "repo": str(tmp_path / "not-there")})
+    result, state = race_off(goals=goals, parallel=2, fleet_id="many")
+    outcomes = {entry.run_id: entry.outcome for entry in result.entries}
+    assert outcomes == {
+        "many-1": "complete",
+        "many-2": "complete",
+        "many-3": "max_iterations",
+        "many-4": "refused",
+    }
+    assert (state, result.in_words) == ("Incomplete", "2 of 4 goals complete")
+    assert git(tmp_path / "r0", "branch", "--list", "buildloop/*").split() == ["buildloop/many-1"]
+
+
+def test_the_first_green_way_wins_and_the_others_are_stopped(race_off, tmp_path):
+    quick = goal(tmp_path, "race", {"do": [WRITE_FIX]})
+    endless = write_script(tmp_path / "endless.json", {"do": [{"run": ["sleep", "600"]}]})
+    result, state = race_off(
+        goals=[quick], best_of=[{"agent_script": str(endless)}, {}], fleet_id="race", parallel=1
+    )
+    assert (state, result.winner) == ("Completed", "race-2")
+    assert {entry.run_id: entry.outcome for entry in result.entries} == {
+        "race-1": "cancelled",
+        "race-2": "complete",
+    }
+
+
+def test_a_total_budget_is_kept(race_off, tmp_path):
+    """Every call costs half of it: two goals can be paid, the third is not started."""
+    rule = {"do": [WRITE_FIX], "usage": {"cost_usd": 0.5}}
+    goals = [goal(tmp_path, f"paid{n}", rule) for n in range(3)]
+    result, _ = race_off(
+        goals=goals, parallel=1, budget_usd=1.0, fleet_id="paid", defaults={"budget_usd": 0.5}
+    )
+    assert [entry.outcome for entry in result.entries] == ["complete", "complete", "no_budget_left"]
+    assert result.cost_usd == 1.0
+
+
+def test_one_artifact_tells_of_all_goals(race_off, tmp_path):
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey
+
+    race_off(goals=[goal(tmp_path, "one", {"do": [WRITE_FIX]})], fleet_id="told")
+    with get_client(sync_client=True) as client:
+        mine = ArtifactFilter(key=ArtifactFilterKey(any_=["buildloop-told-fleet"]))
+        (found,) = client.read_artifacts(artifact_filter=mine)
+    assert "1 of 1 goals complete" in found.data
+
+
+def test_a_fleet_that_is_started_again_repeats_nothing(race_off, tmp_path):
+    again = goal(tmp_path, "again", {"do": [WRITE_FIX]})
+    first, _ = race_off(goals=[again], fleet_id="again")
+    second, state = race_off(goals=[again], fleet_id="again")
+    assert state == "Completed"
+    assert second.entries[0].iterations == first.entries[0].iterations == 1
+    played = json.loads((tmp_path / "state/runs/again-1/scripted-agent.json").read_text())
+    assert sum(played.values()) == 1

@@ -1,0 +1,89 @@
+"""A real PostgreSQL on loopback that can hold a Prefect server's database: it needs the extension pg_trgm."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def postgres_programs() -> Path | None:
+    """The folder with `initdb` and `postgres` of an installation that has pg_trgm, the newest first."""
+    candidates = [*sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
+    if found := shutil.which("postgres"):
+        candidates.insert(0, Path(found).resolve().parent)
+    return next((folder for folder in candidates if _has_trigrams(folder)), None)
+
+
+@contextmanager
+def postgres(programs: Path, folder: Path) -> Iterator[str]:
+    """The URL of a fresh server; it is gone afterwards, with everything in it."""
+    port, owner = free_port(), _unprivileged_owner()
+    data = folder / "postgres"
+    data.mkdir(parents=True)
+    if owner is not None:
+        os.chown(data, owner, -1)
+        for parent in [folder, *folder.parents]:  # pytest's folders are closed to everybody else
+            if parent.owner() == pwd.getpwuid(os.getuid()).pw_name:
+                parent.chmod(parent.stat().st_mode | 0o111)
+    subprocess.run(
+        [
+            programs / "initdb",
+            "-D",
+            data,
+            "-A",
+            "trust",
+            "-U",
+            "postgres",
+            "--no-sync",
+            "--locale=C",
+            "-E",
+            "UTF8",
+        ],
+        check=True,
+        capture_output=True,
+        user=owner,
+        cwd="/",
+    )
+    quick = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "listen_addresses=127.0.0.1")
+    options = [word for setting in quick for word in ("-c", setting)]
+    with (folder / "postgres.log").open("wb") as log:
+        server = subprocess.Popen(
+            [programs / "postgres", "-D", data, "-p", str(port), "-k", data, *options],
+            stdout=log,
+            stderr=log,
+            user=owner,
+            cwd="/",
+        )
+    try:
+        yield f"postgresql+asyncpg://postgres@127.0.0.1:{port}/postgres"
+    finally:
+        server.send_signal(3)  # SIGQUIT: at once, nobody needs the data
+        server.wait(30)
+
+
+def _has_trigrams(programs: Path) -> bool:
+    config = programs / "pg_config"
+    if not (programs / "initdb").exists() or not config.exists():
+        return False
+    asked = subprocess.run([config, "--sharedir"], capture_output=True, text=True, check=False)
+    return (Path(asked.stdout.strip()) / "extension" / "pg_trgm.control").exists()
+
+
+def _unprivileged_owner() -> int | None:
+    """PostgreSQL refuses to work for root."""
+    if os.getuid() != 0:
+        return None
+    names = {entry.pw_name: entry.pw_uid for entry in pwd.getpwall()}
+    return names.get("postgres") or names.get("nobody")
