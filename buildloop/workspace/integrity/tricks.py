@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 
 from buildloop.workspace.integrity.files import CODE, is_collected, is_test
 from buildloop.workspace.integrity.model import Change, Objection
+from buildloop.workspace.integrity.readers.python_asserts import COMPARING
 from buildloop.workspace.integrity.readers.python_names import called, constant_truth
 from buildloop.workspace.integrity.readers.syntax import parse_python
 
@@ -32,6 +33,9 @@ EQUALS_ALL = re.compile(
 VARIABLES = re.compile(
     r"\b(?:PYTEST_ADDOPTS|PYTEST_PLUGINS|NODE_OPTIONS|GOFLAGS|RUBYOPT|PERL5OPT|LD_PRELOAD|BASH_ENV|JAVA_TOOL_OPTIONS|PYTHONSTARTUP|SURELOGIC|RUSTC_WRAPPER|MAKEFLAGS|CARGO_TARGET_\w+_RUNNER)\b"
 )
+SETUP_FILE = re.compile(
+    r"(?:^|/)(?:setup|noxfile|conftest|tasks|[^/]*config[^/]*|manage|build|gulpfile|Gruntfile)\.\w+$|(?:^|/)(?:scripts?|tools?|ci|benchmarks?)/"
+)
 PROSE = re.compile(
     r"\.(?:md|rst|txt|adoc|lock|sum|svg|csv)$|(?:^|/)(?:LICENSE|CHANGELOG|README)[^/]*$|-lock\.(?:json|yaml)$"
 )
@@ -46,10 +50,27 @@ HOOKS = frozenset(
     "pytest_collection_modifyitems pytest_runtest_makereport pytest_runtest_protocol pytest_runtest_call pytest_runtest_setup pytest_pyfunc_call pytest_ignore_collect "
     "pytest_collect_file pytest_collect_directory pytest_pycollect_makeitem pytest_sessionfinish pytest_unconfigure pytest_cmdline_main pytest_cmdline_preparse pytest_load_initial_conftests pytest_itemcollected "
     "pytest_report_teststatus pytest_runtest_logreport pytest_runtestloop pytest_collection pytest_collection_finish pytest_deselected pytest_generate_tests pytest_exception_interact pytest_assertion_pass "
-    "pytest_configure pytest_sessionstart pytest_runtest_teardown pytest_terminal_summary pytest_fixture_setup pytest_make_parametrize_id".split()
+    "pytest_configure pytest_sessionstart pytest_runtest_teardown pytest_terminal_summary pytest_fixture_setup pytest_make_parametrize_id load_tests".split()
+)
+OVERRIDDEN = frozenset(
+    {
+        *COMPARING,
+        "assertTrue",
+        "assertFalse",
+        "assertRaises",
+        "assertIsNone",
+        "fail",
+        "addFailure",
+        "addError",
+        "wasSuccessful",
+    }
+)
+READS_TESTS = re.compile(
+    r"(?:open|read\w*|load\w*|require|import\w*|include\w*|Path|join)\b.*['\"/](?:tests?|specs?|__tests__|__snapshots__|testdata)[/'\"]",
+    re.I,
 )
 MEDDLING = re.compile(
-    r"\bskip|xfail|deselect|\.remove\(|\.pop\(|\.clear\(|\[:\]\s*=|outcome|exitstatus|force_result|\.passed|_exit|sys\.exit|\bdel \b|return True|return 0|setattr|testsfailed|items\s*=|\.filter|monkeypatch"
+    r"\bskip|xfail|deselect|\.remove\(|\.pop\(|\.clear\(|\[:\]\s*=|outcome|exitstatus|force_result|\.passed|_exit|sys\.exit|\bdel \b|return True|return 0|setattr|testsfailed|config\.option|\.option\.|items\s*=|\.filter|monkeypatch"
 )
 
 
@@ -102,6 +123,13 @@ def _by_lines(change: Change, fresh: list[str]) -> Iterator[Objection]:
             yield Objection(
                 "special-cased", change.name, f"{change.name} asks whether it is being tested: {shown}"
             )
+        if (
+            code
+            and not is_test(change.name)
+            and READS_TESTS.search(line)
+            and not SETUP_FILE.search(change.name)
+        ):
+            yield Objection("special-cased", change.name, f"{change.name} reads files of the tests: {shown}")
         if code and EXITS.search(line):
             yield Objection(
                 "exit", change.name, f"{change.name} ends the process or changes its exit code: {shown}"
@@ -137,7 +165,7 @@ def _python(change: Change) -> list[Objection]:
 
 def _function_trick(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> Iterator[Objection]:
     text = ast.unparse(node)
-    if node.name in HOOKS and MEDDLING.search(text):
+    if node.name == "load_tests" or (node.name in HOOKS and MEDDLING.search(text)):
         yield Objection("runner", name, f"{name} bends the test runner ({node.name})")
     if node.name in ("__eq__", "__ne__", "__contains__", "__bool__") and node.name != "__bool__":
         body = [s for s in node.body if not isinstance(s, ast.Expr)]
@@ -148,6 +176,8 @@ def _function_trick(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> 
             and constant_truth(body[0].value)
         ):
             yield Objection("special-cased", name, f"{name}: {node.name} says yes to everything")
+    if node.name in OVERRIDDEN and is_test(name):
+        yield Objection("runner", name, f"{name} redefines the test runner's own {node.name}")
     if "fixture" in " ".join(ast.unparse(one) for one in node.decorator_list) and "autouse=True" in " ".join(
         ast.unparse(one) for one in node.decorator_list
     ):

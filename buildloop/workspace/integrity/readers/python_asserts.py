@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from buildloop.workspace.integrity.model import Assertion
@@ -53,8 +54,11 @@ class _Walk:
     messages: set[int] = field(default_factory=set)
 
 
-def read_body(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Body:
-    walk = _Walk(flow=assignments(function))
+def read_body(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, outer: Mapping[str, list[ast.expr]] | None = None
+) -> Body:
+    """`outer` is what the names of the module hold."""
+    walk = _Walk(flow={**(outer or {}), **assignments(function)})
     parameters = [
         inner
         for one in function.decorator_list
@@ -143,7 +147,14 @@ def _with(node: ast.With | ast.AsyncWith, walk: _Walk, conditional: bool) -> boo
             return False
         if name in RAISING:
             _keep("raises", item.context_expr, [item.context_expr, *_inner(node.body)], walk, conditional)
+    if any(_expects_failure(item.context_expr) for item in node.items):
+        return False
     return _statements(node.body, walk, conditional=conditional)
+
+
+def _expects_failure(node: ast.expr) -> bool:
+    """Asserts in here are meant to fail."""
+    return called(node).rpartition(".")[2] in RAISING and "AssertionError" in ast.unparse(node)
 
 
 def _inner(body: list[ast.stmt]) -> list[ast.expr]:
@@ -177,7 +188,9 @@ def _expression(node: ast.expr, walk: _Walk, conditional: bool) -> None:
     elif name.lower().startswith(
         ("assert", "check", "verify", "expect", "ensure", "validate", "should", "compare")
     ):
-        _keep(name, node, [node], walk, conditional)
+        _keep("helper", node, [node], walk, conditional, helper=name)
+    elif isinstance(node.func, ast.Name) and name not in BUILTIN:
+        _keep("call", node, [node], walk, conditional, helper=name)
 
 
 def _as_expression(name: str, node: ast.Call) -> ast.expr:
@@ -215,7 +228,14 @@ def _kind(node: ast.expr) -> str:
 
 
 def _keep(
-    kind: str, shown: ast.expr, parts: list[ast.expr], walk: _Walk, conditional: bool, *, empty: bool = False
+    kind: str,
+    shown: ast.expr,
+    parts: list[ast.expr],
+    walk: _Walk,
+    conditional: bool,
+    *,
+    empty: bool = False,
+    helper: str = "",
 ) -> None:
     nodes = list(reached(parts, walk.flow))
     literals = [
@@ -233,6 +253,7 @@ def _keep(
             frozenset(roots - BUILTIN - {""}),
             conditional,
             empty,
+            helper,
         )
     )
 
