@@ -108,10 +108,10 @@ def _lost_literals(old: Unit, new: Unit, pool: Pool) -> list[Objection]:
     lost = Counter(old.literals) - Counter(new.literals)
     gone = []
     for value, times in lost.items():
+        if old.role is not Role.TEST and (value in new.literals or pool.literals[value] > 0):
+            continue
         covered = min(times, pool.literals[value])
         pool.literals[value] -= covered
-        if old.role is not Role.TEST and (value in new.literals or value in pool.literals):
-            continue
         if times > covered and not (old.role is not Role.TEST and _like_a_path(value)):
             gone.append(value)
     if not gone:
