@@ -13,8 +13,10 @@ from buildloop.workspace.integrity.readers.python_names import (
     constant_truth,
     is_empty,
     is_skip_call,
+    kind_of,
     literals_of,
     reached,
+    swallows,
     types_of,
 )
 
@@ -116,26 +118,13 @@ def _statement(node: ast.stmt, walk: _Walk, conditional: bool) -> bool:
     elif isinstance(node, ast.With | ast.AsyncWith):
         return _with(node, walk, conditional)
     elif isinstance(node, ast.Try):
-        swallowed = any(_swallows(handler) for handler in node.handlers)
+        swallowed = any(swallows(handler) for handler in node.handlers)
         if not swallowed:
             _statements(node.body, walk, conditional=conditional)
         for handler in node.handlers:
             _statements(handler.body, walk, conditional=True)
         _statements([*([] if swallowed else node.orelse), *node.finalbody], walk, conditional=conditional)
     return False
-
-
-def _swallows(handler: ast.ExceptHandler) -> bool:
-    """Whether a failed assert ends here."""
-    caught = ast.unparse(handler.type) if handler.type is not None else "BaseException"
-    if (
-        not any(word in caught for word in ("AssertionError", "Exception", "BaseException"))
-        or "Exceptions." in caught
-    ):
-        return False
-    return not any(
-        isinstance(inner, ast.Raise) for inner in ast.walk(handler)
-    ) and "fail(" not in ast.unparse(handler)
 
 
 def _with(node: ast.With | ast.AsyncWith, walk: _Walk, conditional: bool) -> bool:
@@ -210,21 +199,7 @@ def _demand(node: ast.expr, walk: _Walk, conditional: bool) -> None:
         for value in node.values:
             _demand(value, walk, conditional)
         return
-    _keep(_kind(node), node, [node], walk, conditional, empty=is_empty(node))
-
-
-def _kind(node: ast.expr) -> str:
-    if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        approx = [
-            inner for inner in ast.walk(node) if called(inner).rpartition(".")[2] in ("approx", "isclose")
-        ]
-        loose = any(isinstance(call, ast.Call) and (call.keywords or len(call.args) > 1) for call in approx)
-        return "approximately" if loose else type(node.ops[0]).__name__
-    if isinstance(node, ast.Call):
-        return called(node).rpartition(".")[2] or "call"
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return "not"
-    return "or" if isinstance(node, ast.BoolOp) else "true"
+    _keep(kind_of(node), node, [node], walk, conditional, empty=is_empty(node))
 
 
 def _keep(
