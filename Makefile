@@ -6,11 +6,12 @@ READY := $(VENV)/.ready
 # Compiled once, not at every start, also where the environment asks for the opposite: a start is half as long.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: deploy undeploy demo test check unit bench chaos gauntlet lock clean help
+.PHONY: deploy undeploy demo test test-agents check unit bench chaos gauntlet lock clean help
 
 help:
 	@echo "make demo   watch a loop fail five ways and turn green (no API key, offline)"
 	@echo "make test   run all tests"
+	@echo "make test-agents  install all real agent CLIs and drive them with a scripted model (15 minutes)"
 	@echo "make unit   run the tests that need no server"
 	@echo "make check  ruff, format, mypy --strict"
 	@echo "make bench  speed and memory of the diagnosis on a 200 MB log"
@@ -33,6 +34,9 @@ demo: $(READY)
 
 test: $(READY)
 	@$(BIN)/python -m pytest --hypothesis-profile=thorough
+
+test-agents: $(READY)
+	@ALL_AGENTS=1 $(BIN)/python -m pytest tests/agents
 
 unit: $(READY)
 	@$(BIN)/python -m pytest -m "not server and not slow"

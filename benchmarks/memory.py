@@ -29,6 +29,7 @@ from contextlib import closing
 from pathlib import Path
 
 from buildloop.diagnosis.fingerprint import fingerprint
+from buildloop.diagnosis.known_packages import words
 from buildloop.diagnosis.model import ErrorClass, Finding
 from buildloop.memory.facts import remember_failure
 from buildloop.memory.location import VARIABLE, Kind, Location, memory_location
@@ -78,57 +79,13 @@ class Messages:
         return self.names[bisect.bisect(self.weights, self.chance.random() * self.weights[-1])]
 
 
-PARTS = [
-    "user",
-    "order",
-    "cart",
-    "price",
-    "tax",
-    "invoice",
-    "token",
-    "session",
-    "cache",
-    "index",
-    "queue",
-    "worker",
-    "task",
-    "event",
-    "report",
-    "total",
-    "refund",
-    "payment",
-    "login",
-    "parser",
-    "config",
-    "loader",
-    "client",
-    "server",
-    "socket",
-    "stream",
-    "buffer",
-    "page",
-    "row",
-    "column",
-    "table",
-    "schema",
-    "field",
-    "record",
-    "batch",
-    "chunk",
-    "frame",
-    "window",
-    "cursor",
-    "plan",
-    "policy",
-    "rule",
-    "match",
-    "score",
-    "rank",
-    "limit",
-    "budget",
-    "retry",
-    "agent",
-]
+PARTS = sorted(
+    words(
+        "user order cart price tax invoice token session cache index queue worker task event report total refund "
+        "payment login parser config loader client server socket stream buffer page row column table schema field "
+        "record batch chunk frame window cursor plan policy rule match score rank limit budget retry agent"
+    )
+)
 
 
 def failure_of(finding: Finding) -> Failure:

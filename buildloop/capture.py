@@ -81,10 +81,10 @@ class Capture:
                     pending = pending[cut:]
                 stream.flush()
             self._keep(stream, pending)
+            tail = self._masked_tail()
             if self._left_out:
                 stream.write(b"\n[buildloop: %d bytes left out here]\n" % self._left_out)
-            for part in self._tail:
-                stream.write(part)
+            stream.write(tail)
 
     def _masked(self, data: bytes) -> bytes:
         return self._redact(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
@@ -99,16 +99,27 @@ class Capture:
         return last
 
     def _keep(self, stream: BinaryIO, data: bytes) -> None:
-        masked = self._masked(data)
+        """Masking takes longer than all the rest, so what lies between the two ends goes without it."""
         if self._head_left > 0:
+            masked = self._masked(data)
             stream.write(masked[: self._head_left])
-            self._head_left, masked = self._head_left - len(masked), masked[self._head_left :]
-        self._tail.append(masked)
-        self._tail_size += len(masked)
-        while (surplus := self._tail_size - self._tail_limit) > 0:
-            oldest = self._tail.popleft()
-            if len(oldest) > surplus:
-                self._tail.appendleft(oldest[surplus:])
-            dropped = min(surplus, len(oldest))
+            rest, self._head_left = masked[self._head_left :], self._head_left - len(masked)
+            if rest:
+                self._add_to_tail(rest)
+        elif data:
+            self._add_to_tail(data)
+
+    def _add_to_tail(self, data: bytes) -> None:
+        self._tail.append(data)
+        self._tail_size += len(data)
+        while self._tail_size - len(self._tail[0]) >= self._tail_limit:
+            dropped = len(self._tail.popleft())
             self._tail_size -= dropped
             self._left_out += dropped
+
+    def _masked_tail(self) -> bytes:
+        """Only what is masked may be cut: half of a secret is not recognised."""
+        whole = b"".join(map(self._masked, self._tail))
+        surplus = max(0, len(whole) - self._tail_limit)
+        self._left_out += surplus
+        return whole[surplus:]

@@ -13,16 +13,18 @@ from buildloop.report.question import question_for
 from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
-from buildloop.workspace.best import forget_best, hand_back
+from buildloop.workspace.best import forget_best, hand_back, keep_unfinished
 from buildloop.workspace.checkpoint import Step
 from buildloop.workspace.worktree import release
 
 
 def close_run(state: LoopState, stop: Stop, now: datetime) -> BuildResult:
     """Write `result.json` and leave the branch where a person wants it: at the proven tree, else at the best one."""
-    run, complete = RunDir(state.request.run_dir), stop.reason is StopReason.COMPLETE
+    run, complete = RunDir(state.request.run_dir), stop.reason in (StopReason.COMPLETE, StopReason.ACCEPTED)
     given = _given_back(state, complete=complete)
     commit = state.head
+    if not complete:
+        keep_unfinished(state.workspace, run.run_id, commit)
     if given is not None and given is not state.last and not _went_back(state):
         step = Step(run.run_id, state.session, state.number)
         commit = hand_back(state.workspace, step, state.head, state.best_commit)

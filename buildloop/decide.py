@@ -64,7 +64,15 @@ def decide(state: LoopState) -> Decision:
 
 
 def _limit_reached(state: LoopState) -> Stop | None:
-    if state.last.recovery is not None and state.last.recovery.step is LadderStep.ASK_A_PERSON:
+    answered = state.answered_at == state.number
+    tampered = any(one.blocks for one in state.last.gate.tampering)
+    if state.request.human and tampered and not answered:
+        return Stop(
+            StopReason.STUCK,
+            "The tests or the gate were changed, so green would prove nothing; a person decides.",
+        )
+    asked = state.last.recovery is not None and state.last.recovery.step is LadderStep.ASK_A_PERSON
+    if asked and not answered:
         others = ", and another agent was tried" if state.rung else ""
         return Stop(
             StopReason.STUCK,

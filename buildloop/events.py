@@ -39,6 +39,8 @@ EVENT_FIELDS: dict[str, frozenset[str]] = {
         "loop.extended": "iteration max extension",
         "loop.recovery_outcome": "iteration mode action effect",
         "loop.completion_rejected": "iteration reason",
+        "loop.waiting_for_person": "number question url",
+        "loop.answered": "number choice",
         "loop.degraded": "what why",
         "loop.tampering": "iteration rule file text blocks",
         "loop.secret_refused": "iteration file kind line",
@@ -48,10 +50,13 @@ EVENT_FIELDS: dict[str, frozenset[str]] = {
         "error.context_generated": "stage iteration category",
         "suggestion.recorded": "id category stage",
         "suggestion.resolved": "id category stage",
+        "daemon.failure_classified": "issue broad_class",
         "github.issue_read": "issue repo",
         "github.commented": "issue url",
         "github.pull_request": "number url",
         "daemon.granular_failure": "issue broad_class granular_mode action",
+        "daemon.retry": "issue retry max broad_class",
+        "daemon.retry_exhausted": "issue retries why",
     }.items()
 }
 

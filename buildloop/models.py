@@ -68,6 +68,7 @@ class AgentRun(Frozen):
 
     reply: AgentReply
     checkpoint: Checkpoint
+    heard: tuple[str, ...] = Field((), description="Ids of the hints of people that its prompt had.")
 
 
 class CommandResult(Frozen):

@@ -142,6 +142,7 @@ class BuildRequest(BaseModel):
         description="Where runs are kept; shared storage if several machines work on them.",
     )
     run_id: str | None = Field(None, description="Continue this run, or name the new one.")
+    human: bool = Field(False, description="Ask a person, and wait, when the run would end without success.")
     context: str = Field(
         "", description="Background for the agent beside the goal. It is shown as data, not as an order."
     )

@@ -12,6 +12,7 @@ from buildloop.models import Frozen, Usage
 
 class StopReason(StrEnum):
     COMPLETE = "complete"
+    ACCEPTED = "accepted"
     MAX_ITERATIONS = "max_iterations"
     MAX_RESTARTS = "max_restarts"
     STUCK = "stuck"
@@ -24,6 +25,7 @@ class StopReason(StrEnum):
 
 EXIT_CODES: dict[StopReason, int] = {
     StopReason.COMPLETE: 0,
+    StopReason.ACCEPTED: 0,
     StopReason.MAX_ITERATIONS: 1,
     StopReason.MAX_RESTARTS: 1,
     StopReason.STUCK: 1,

@@ -24,7 +24,8 @@ PROGRESS_WITHIN = 3
 
 @dataclass(frozen=True, slots=True)
 class LoopState:
-    """`iterations[0]` is the baseline. `notes` are told to the agent once, in the next prompt."""
+    """`iterations[0]` is the baseline. `notes` are told to the agent once, in the next prompt. `answers` counts what
+    a person was asked; `answered_at` is the iteration after which they answered last."""
 
     request: BuildRequest
     workspace: WorkspaceInfo
@@ -35,6 +36,8 @@ class LoopState:
     extensions: int = 0
     summary: ContextSummary | None = None
     notes: tuple[str, ...] = ()
+    answers: int = 0
+    answered_at: int | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -55,6 +58,11 @@ class LoopState:
     def number(self) -> int:
         """The last finished iteration; 0 after the baseline."""
         return self.iterations[-1].number if self.iterations else 0
+
+    @property
+    def heard(self) -> set[str]:
+        """The hints that an agent was shown already."""
+        return {hint for one in self.iterations if one.agent for hint in one.agent.heard}
 
     @property
     def restarts(self) -> int:
@@ -188,13 +196,22 @@ class LoopState:
 
 def attempts_since_redirect(state: LoopState) -> list[Attempt]:
     """The history a diagnosis looks at: what the agent did. A redirect gets a fair chance: what was before it
-    is settled."""
+    is settled, but for the failure it was given for. If that stays, it need not be established anew."""
     attempts: list[Attempt] = []
     for one in state.iterations[1:][-HISTORY_FOR_DIAGNOSIS:]:
         attempts += attempts_of(one)
         if one.recovery and one.recovery.strategy.mode == FailureMode.INFINITE_LOOP:
-            attempts = []
+            attempts = attempts[-1:]
     return attempts
+
+
+def returns_to_red_tree(state: LoopState, iteration: Iteration) -> bool:
+    """Whether the agent, told what must not be repeated, has made a tree again that was red before it was told."""
+    told = [one.number for one in state.iterations if one.recovery and one.recovery.back_to]
+    if not told or iteration.agent is None or not iteration.agent.checkpoint.changed:
+        return False
+    red = {one.gate.tree for one in state.iterations[1:] if not one.gate.passed and one.number <= told[-1]}
+    return iteration.gate.tree in red
 
 
 def attempts_of(iteration: Iteration) -> list[Attempt]:

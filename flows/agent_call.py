@@ -10,6 +10,7 @@ from buildloop.context.session import session_to_continue
 from buildloop.errors import AgentLimited, AgentRefused, AgentUnavailable
 from buildloop.memory.model import History
 from buildloop.models import AgentRun
+from buildloop.people.hints import unheard
 from buildloop.prompt.compose import compose_prompt
 from buildloop.recovery.policy import AGENT_RETRIES, retry_policy
 from buildloop.rundir import RunDir
@@ -60,6 +61,7 @@ def _call(state: LoopState, number: int, rung: int) -> AgentRun:
     run_agent = iterate.with_options(
         **task_options(retry_policy(strategy, state.request).iterate, state.request)
     )
+    hints = unheard(state.request.run_dir, state.heard)
     return run_agent(
         step_key(state.request, state.session, number, "iterate"),
         IterateInput(
@@ -68,7 +70,8 @@ def _call(state: LoopState, number: int, rung: int) -> AgentRun:
             session=state.session,
             number=number,
             base=state.head,
-            prompt=compose_prompt(state, _recalled(state, number)),
+            prompt=compose_prompt(state, _recalled(state, number), [hint.text for hint in hints]),
+            heard=tuple(hint.id for hint in hints),
             environment=state.environment,
             max_iterations=state.max_iterations,
             last_passed=state.last.gate.passed,

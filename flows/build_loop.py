@@ -17,10 +17,13 @@ from buildloop.errors import (
     BudgetExceeded,
     BuildloopError,
     GateUnavailable,
+    InputError,
     RunCancelled,
+    RunLocked,
 )
 from buildloop.events import also_told
 from buildloop.github.record import heading
+from buildloop.people.answer import Choice, after, asks, question
 from buildloop.recovery.policy import RetryPolicy
 from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 from buildloop.result import BuildResult, StopReason
@@ -29,10 +32,12 @@ from buildloop.state import LoopState
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.lock import run_lock
 from flows.steps import end_session, first_gate, next_iteration
+from tasks.ask import answer_of_a_person
 from tasks.finish import FinishInput, finish
 from tasks.forward import forward_to_prefect
 from tasks.github import read_issue, tell_github
 from tasks.options import step_key, task_options
+from tasks.prefect_cancel import stopped_by_prefect
 from tasks.prepare_workspace import prepare_workspace, take_over
 from tasks.record import facts_from
 
@@ -65,12 +70,17 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
     """
     forget_calling_git()
     request = request if request.run_id else request.named(_own_run_id())
-    with (
-        run_lock(request.run_dir),
-        stoppable(request.run_dir),
-        also_told(str(request.run_id), forward_to_prefect()),
-    ):
-        result = _work(request)
+    try:
+        with (
+            run_lock(request.run_dir),
+            stoppable(request.run_dir),
+            stopped_by_prefect(request.run_dir),
+            also_told(str(request.run_id), forward_to_prefect()),
+        ):
+            result = _work(request)
+    except InputError as error:
+        name = "RunLocked" if isinstance(error, RunLocked) else "InvalidRequest"
+        return Failed(name=name, message=str(error), data=error)
     return _final_state(result)
 
 
@@ -80,20 +90,36 @@ def _work(request: BuildRequest) -> BuildResult:
     prepare = prepare_workspace.with_options(**task_options(RetryPolicy(), request))
     workspace = prepare(step_key(request, 1, 0, "prepare"), request)
     state = LoopState.start(request, workspace)
+    while True:
+        state, stop = _until_stop(state)
+        if asks(state, stop):
+            question_number = state.answers + 1
+            given = answer_of_a_person(RunDir(request.run_dir), question_number, question(state, stop))
+            if given.choice is Choice.CONTINUE:
+                state = after(state, given)
+                continue
+            if given.choice is Choice.ACCEPT:
+                stop = Stop(StopReason.ACCEPTED, f"A person accepted it as it is. {stop.explanation}")
+        return _ended(state, stop)
+
+
+def _until_stop(state: LoopState) -> tuple[LoopState, Stop]:
+    request = state.request
+    most = state.max_iterations + EXTENSIONS_CAP * request.extension_size + RESTART_CAP + 1
     try:
-        state = first_gate(state)
-        for _ in range(request.max_iterations + EXTENSIONS_CAP * request.extension_size + RESTART_CAP + 1):
+        state = state if state.iterations else first_gate(state)
+        for _ in range(most):
             match decide(state):
                 case Continue():
                     state = next_iteration(state)
                 case Restart(reason):
                     state = end_session(state, reason)
                 case Stop() as stop:
-                    return _ended(state, stop)
+                    return state, stop
                 case other:
                     assert_never(other)
     except tuple(STOPPING) as error:
-        return _ended(state, Stop(STOPPING[type(error)], str(error)))
+        return state, Stop(STOPPING[type(error)], str(error))
     raise AssertionError("every walk ends with a decision to stop")
 
 
@@ -124,6 +150,8 @@ def _final_state(result: BuildResult) -> State[Any]:
     message = f"{result.explanation} Next: {result.next_step}."
     if result.reason is StopReason.COMPLETE:
         return Completed(message=message, data=result)
+    if result.reason is StopReason.ACCEPTED:
+        return Completed(name="Accepted", message=message, data=result)
     if result.reason is StopReason.CANCELLED:
         return Cancelled(message=message, data=result)
     return Failed(name=state_name(result.reason), message=message, data=result)

@@ -16,7 +16,7 @@ from buildloop.recovery.redirect import redirect_note
 from buildloop.recovery.rerun.merge import merge_rerun
 from buildloop.recovery.rerun.narrow import covers, narrowed_gate
 from buildloop.recovery.strategies import strategy_for
-from buildloop.state import LoopState, attempts_of, attempts_since_redirect, flaky_tests
+from buildloop.state import LoopState, attempts_of, attempts_since_redirect, flaky_tests, returns_to_red_tree
 from tasks.classify import ClassifyInput, classify
 from tasks.gate import GateInput, gate
 from tasks.options import step_key, task_options
@@ -91,7 +91,11 @@ def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
             baseline=state.baseline.gate.reading if state.iterations else None,
         ),
     )
-    strategy = strategy_for(found.diagnosis.mode, repeats=detect_infinite_loop(history) is not None)
+    strategy = strategy_for(
+        found.diagnosis.mode,
+        repeats=detect_infinite_loop(history) is not None,
+        returned=returns_to_red_tree(state, iteration),
+    )
     failure = fingerprint_reading(iteration.gate.reading)
     act = recover.with_options(**task_options(retry_policy(strategy, request).recover, request))
     seen = replace(state, iterations=(*state.iterations, iteration))

@@ -10,9 +10,10 @@ from prefect import task
 from buildloop.closing import close_run
 from buildloop.decide import Stop
 from buildloop.report.write import write_reports
-from buildloop.result import BuildResult
+from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
+from tasks.advise import advised
 from tasks.artifacts import publish
 from tasks.options import tell
 from tasks.record import facts_from, write_views
@@ -31,6 +32,8 @@ def finish(given: FinishInput) -> BuildResult:
     run, now = RunDir(state.request.run_dir), datetime.now(UTC)
     result = close_run(state, stop, now)
     facts = facts_from(run, state, result)
+    if stop.reason not in (StopReason.COMPLETE, StopReason.CANCELLED):
+        facts = advised(run, facts)
     write_reports(run, facts)
     if state.iterations:
         write_views(run, state, stop.reason, now)

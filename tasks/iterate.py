@@ -46,6 +46,7 @@ class IterateInput:
     last_passed: bool
     rung: int
     resume: str | None = None
+    heard: tuple[str, ...] = ()
 
     @property
     def choice(self) -> AgentChoice:
@@ -86,7 +87,7 @@ def iterate(key: str, given: IterateInput) -> AgentRun:
         "agent",
         reply.outcome,
     )
-    return AgentRun(reply=reply, checkpoint=checkpoint)
+    return AgentRun(reply=reply, checkpoint=checkpoint, heard=given.heard)
 
 
 def _announce_kept_out(given: IterateInput, here: Surroundings, point: Checkpoint) -> None:

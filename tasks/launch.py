@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import httpx
@@ -18,6 +19,7 @@ from buildloop.errors import InputError
 from buildloop.request import BuildRequest
 from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
+from buildloop.storage import default_state_dir
 
 POLL_SECONDS = 1.0
 
@@ -44,7 +46,7 @@ def start(
     with get_client(sync_client=True) as client:
         made = client.create_flow_run_from_deployment(
             _deployment_id(client, deployment),
-            parameters={"request": request.model_dump(mode="json")},
+            parameters={"request": _portable(request)},
             state=Scheduled(scheduled_time=at),
             idempotency_key=key,
             tags=list(tags),
@@ -85,6 +87,12 @@ def stop(flow_run: UUID, request: BuildRequest, who: str) -> None:
             ask_to_stop(request.run_dir, who)
         elif state is None or not state.is_final():
             client.set_flow_run_state(flow_run, Cancelling(message=f"Cancelled by {who}."))
+
+
+def _portable(request: BuildRequest) -> dict[str, Any]:
+    """Where this machine keeps runs by default is for every other machine to say for itself."""
+    usual = {"state_dir"} if request.state_dir == default_state_dir() else set()
+    return request.model_dump(mode="json", exclude=usual)
 
 
 def _deployment_id(client: SyncPrefectClient, name: str) -> UUID:

@@ -12,6 +12,7 @@ from buildloop.github.record import load_record
 from buildloop.goal import write_state
 from buildloop.ledger import spent
 from buildloop.progress import Effect, recovery_effects
+from buildloop.report.advice import load_advice
 from buildloop.report.facts import RunFacts, degraded_in, started_at
 from buildloop.report.views import log_line, progress_text, state_file, timestamp
 from buildloop.report.write import write_page
@@ -53,6 +54,7 @@ def facts_from(run: RunDir, state: LoopState, result: BuildResult | None = None)
         calls=tuple(run.ledger.calls()),
         degraded=degraded_in(run),
         pull_request=load_record(run.path).pull_url,
+        advice=load_advice(run.path),
     )
 
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 from buildloop.request import BuildRequest, new_run_id
+from buildloop.result import BuildResult
 from tests.support.repos import GREEN, make_repo
 
 os.environ["DO_NOT_TRACK"] = "1"
@@ -90,5 +91,20 @@ def buildloop(prefect_server: str) -> Callable[..., subprocess.CompletedProcess[
 
     def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
         return run_buildloop(*arguments, api_url=prefect_server, **options)
+
+    return run
+
+
+@pytest.fixture
+def build(prefect_server: str) -> Callable[[BuildRequest], BuildResult]:
+    """Run the flow to its end; whatever it returns or raises comes out."""
+
+    def run(request: BuildRequest) -> BuildResult:
+        from flows.build_loop import build_loop
+
+        outcome = build_loop(request, return_state=True).result(raise_on_failure=False)
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
 
     return run

@@ -18,7 +18,7 @@ from buildloop.rundir import runs_in
 
 ROOT = Path(__file__).parents[2]
 TARGETS = ("process", "group", "process", "group", "server")
-# An iteration leaves some fifteen traces; up to here a strike may fall anywhere in the next two.
+# An iteration leaves some thirty traces: a strike falls anywhere in the next one.
 FURTHEST = 30
 LONGEST_WAIT = 10.0
 LOOK_SECONDS = 0.002

@@ -15,7 +15,8 @@ from buildloop.result import BuildResult
 
 
 def run_product(scenario: Scenario, root: Path, state_dir: Path) -> Ended:
-    """Waits for a passing agent error are cut to nothing; all else is as a user gets it."""
+    """Waits for a passing agent error are cut to nothing and the cap is not extended, for it is the same for all
+    policies; all else is as a user gets it."""
     from flows.build_loop import build_loop
 
     started = time.monotonic()
@@ -28,6 +29,7 @@ def run_product(scenario: Scenario, root: Path, state_dir: Path) -> Ended:
         agent="scripted",
         agent_script=str(scenario.write_agent_script(root / "agent.json")),
         max_iterations=scenario.cap,
+        extension_size=0,
         agent_timeout=AGENT_SECONDS,
         gate_timeout=scenario.gate_timeout,
         context_window=scenario.context_window,

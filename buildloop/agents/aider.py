@@ -13,7 +13,7 @@ from pathlib import Path
 from buildloop.agents.catalogue import CATALOGUE
 from buildloop.agents.cli_agent import Invocation
 from buildloop.agents.contract import AgentCall
-from buildloop.agents.environment_keys import PROVIDER_PREFIXES
+from buildloop.agents.environment_keys import provider_prefixes
 from buildloop.agents.failures import failure_outcome
 from buildloop.agents.output import Event, at, count_at, json_lines, tail, text_at
 from buildloop.agents.reading import Output, Reading, ended_without_a_word
@@ -41,7 +41,9 @@ OPTIONS = (
 
 class Aider:
     cli = CATALOGUE["aider"]
-    own_prefixes = PROVIDER_PREFIXES
+
+    def own_prefixes(self, call: AgentCall) -> tuple[str, ...]:
+        return provider_prefixes(call.model)
 
     def prepare(self, call: AgentCall, home: Path, prompt: Path) -> Invocation:
         (home / LOG).unlink(missing_ok=True)

@@ -11,7 +11,10 @@ from buildloop.agents import confine
 from buildloop.agents.contract import AgentCall
 from buildloop.models import Permissions
 
-COMMON = ("/dev", "/proc", "/tmp", "/var/tmp", "/run/lock")  # noqa: S108 (everybody's folders by intent)
+COMMON = (
+    "/tmp", "/var/tmp", "/run/lock", "/proc", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",  # noqa: S108
+    "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm",  # noqa: S108 (everybody's folders by intent)
+)  # fmt: skip
 # What package managers and compilers keep for all projects; a test run without them would fail or start from zero.
 CACHES_AT_HOME = (
     ".cache", ".npm", ".yarn", ".pnpm-store", ".local/share/pnpm", ".bun", ".deno", ".node-gyp", ".cargo", ".rustup",
@@ -39,7 +42,7 @@ def confined(argv: Sequence[str], call: AgentCall, home: Path) -> list[str]:
 
 
 def writable_folders(call: AgentCall, home: Path) -> list[Path]:
-    own = [call.workdir, home, call.output_dir, *call.writable, Path(tempfile.gettempdir())]
+    own = [call.workdir, home, *call.writable, Path(tempfile.gettempdir())]
     return own + [Path(name) for name in COMMON] + _caches(call.environment)
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from buildloop.models import Permissions
-
-MEGABYTE = 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class AgentCli:
     """One row of the table. `tested` is the one place where a version is pinned: tests install exactly it.
 
-    `longest_stdin` is how much prompt the program takes on its standard input; what is longer goes by file.
+    `longest_prompt` is how many bytes are sent at once; what is longer the agent is told to read from its file.
+    That is below what any of the programs takes, and leaves room in a usual context.
     """
 
     name: str
@@ -28,10 +27,8 @@ class AgentCli:
     limits_turns: bool = False
     tells_cost: bool = False
     tells_window: bool = False
-    longest_stdin: int | None = None
-    needs_model: bool = False
+    longest_prompt: int | None = 400_000
     notes: str = ""
-    version_words: tuple[str, ...] = field(default=("--version",))
 
     @property
     def install(self) -> str:
@@ -49,11 +46,10 @@ CATALOGUE: Mapping[str, AgentCli] = {
             registry="npm",
             package="@anthropic-ai/claude-code",
             tested="2.1.325",
-            keys=("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"),
+            keys=("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN", "its own log-in"),
             limits_turns=True,
             tells_cost=True,
             tells_window=True,
-            longest_stdin=9 * MEGABYTE,
         ),
         AgentCli(
             name="codex",
@@ -61,10 +57,9 @@ CATALOGUE: Mapping[str, AgentCli] = {
             registry="npm",
             package="@openai/codex",
             tested="0.166.0",
-            keys=("CODEX_API_KEY", "OPENAI_API_KEY"),
+            keys=("CODEX_API_KEY", "OPENAI_API_KEY", "its own log-in"),
             permissions=(Permissions.ASK_NOTHING, Permissions.FULL),
             tells_window=True,
-            longest_stdin=1_000_000,
         ),
         AgentCli(
             name="gemini",
@@ -72,9 +67,8 @@ CATALOGUE: Mapping[str, AgentCli] = {
             registry="npm",
             package="@google/gemini-cli",
             tested="0.61.0",
-            keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+            keys=("GEMINI_API_KEY", "GOOGLE_API_KEY", "its own log-in"),
             limits_turns=True,
-            longest_stdin=7 * MEGABYTE,
         ),
         AgentCli(
             name="opencode",
@@ -82,9 +76,8 @@ CATALOGUE: Mapping[str, AgentCli] = {
             registry="npm",
             package="opencode-ai",
             tested="1.18.33",
-            keys=("the key of the model's provider",),
+            keys=("that of the model's provider", "its own log-in"),
             tells_cost=True,
-            needs_model=True,
             notes="--model is provider/model",
         ),
         AgentCli(
@@ -93,10 +86,10 @@ CATALOGUE: Mapping[str, AgentCli] = {
             registry="PyPI",
             package="aider-chat",
             tested="0.86.2",
-            keys=("the key of the model's provider",),
+            keys=("that of the model's provider",),
             resumes=False,
+            longest_prompt=None,
             tells_cost=True,
-            needs_model=True,
             notes="runs no commands; edits files that the goal or the findings name",
         ),
     )

@@ -10,22 +10,30 @@ from buildloop.agents.catalogue import CATALOGUE
 from buildloop.agents.claude_usage import Calls, spent
 from buildloop.agents.cli_agent import Invocation
 from buildloop.agents.contract import AgentCall
+from buildloop.agents.environment_keys import CLOUDS
 from buildloop.agents.failures import failure_outcome
 from buildloop.agents.output import Event, at, count_at, json_lines, last_line, tail, text_at
 from buildloop.agents.reading import Output, Reading, ended_without_a_word, unique
+from buildloop.files import write_atomic
 from buildloop.models import AgentOutcome, Permissions
 
 SHOWN_DETAIL = 100
+NOTES = "project-notes.md"
 # What never needs a person: reading, planning, commands. Edits are allowed by the mode, in the workspace only.
-WITHOUT_ASKING = (
-    "Bash,BashOutput,KillShell,Read,Glob,Grep,LS,Task,TaskCreate,TaskUpdate,TaskGet,TaskList,TodoWrite"
-)
+WITHOUT_ASKING = ",".join((
+    "Bash", "BashOutput", "KillShell", "Read", "Glob", "Grep", "LS", "Task",
+    "Agent", "ToolSearch", "TaskCreate", "TaskUpdate", "TaskGet", "TaskList", "TodoWrite",
+))  # fmt: skip
 COMMANDS = "Bash,BashOutput,KillShell,Monitor"
 PERMISSIONS: dict[Permissions, tuple[str, ...]] = {
     Permissions.ASK_NOTHING: ("--permission-mode", "acceptEdits", "--allowedTools", WITHOUT_ASKING),
     Permissions.EDIT_ONLY: ("--permission-mode", "acceptEdits", "--disallowedTools", COMMANDS),
     Permissions.FULL: ("--dangerously-skip-permissions",),
 }
+OWN = (
+    "ANTHROPIC_", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_", "CLAUDE_CODE_SKIP_", "API_TIMEOUT_MS",
+    "MAX_THINKING_TOKENS", "BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS",
+)  # fmt: skip
 FULL_CONTEXT = frozenset({"prompt_too_long", "blocking_limit"})
 TURN_LIMITS = frozenset({"error_max_turns", "error_max_budget_usd"})
 QUIET = {
@@ -43,11 +51,11 @@ QUIET = {
 
 class Claude:
     cli = CATALOGUE["claude"]
-    own_prefixes = (
-        "ANTHROPIC_", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_", "CLAUDE_CODE_SKIP_", "AWS_", "CLOUD_ML_REGION",
-        "VERTEX_REGION_", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "API_TIMEOUT_MS",
-        "MAX_THINKING_TOKENS", "BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS",
-    )  # fmt: skip
+
+    def own_prefixes(self, call: AgentCall) -> tuple[str, ...]:
+        bedrock = CLOUDS["bedrock"] if call.environment.get("CLAUDE_CODE_USE_BEDROCK") else ()
+        vertex = CLOUDS["vertex"] if call.environment.get("CLAUDE_CODE_USE_VERTEX") else ()
+        return OWN + bedrock + vertex
 
     def prepare(self, call: AgentCall, home: Path, prompt: Path) -> Invocation:
         session = ("--resume", call.resume) if call.resume else ("--session-id", str(uuid.uuid4()))
@@ -58,6 +66,7 @@ class Claude:
             *session,
             *PERMISSIONS[call.permissions],
         ]  # fmt: skip
+        argv += _project_notes(call, home)
         argv += ["--model", call.model] if call.model else []
         argv += ["--max-turns", str(call.max_turns)] if call.max_turns else []
         scratch = {"CLAUDE_CONFIG_DIR": str(home)}
@@ -102,6 +111,19 @@ class Claude:
             context_window=_window(last, model, output),
             denials=unique([_denied(denial) for denial in at(last, "permission_denials") or []]),
         )
+
+
+def _project_notes(call: AgentCall, home: Path) -> list[str]:
+    """The repository's settings stay out, and its CLAUDE.md would with them; that one is meant to be read."""
+    folders = dict.fromkeys(
+        [*(folder for folder in call.writable if call.workdir.is_relative_to(folder)), call.workdir]
+    )
+    places = [folder / name for folder in folders for name in ("CLAUDE.md", ".claude/CLAUDE.md")]
+    notes = [place.read_text(encoding="utf-8", errors="replace") for place in places if place.is_file()]
+    if not notes:
+        return []
+    write_atomic(home / NOTES, "\n\n".join(notes))
+    return ["--append-system-prompt-file", str(home / NOTES)]
 
 
 def _users_folder(call: AgentCall) -> Path:

@@ -44,8 +44,9 @@ class Adapter(Protocol):
     @property
     def cli(self) -> AgentCli: ...
 
-    @property
-    def own_prefixes(self) -> tuple[str, ...]: ...
+    def own_prefixes(self, call: AgentCall) -> tuple[str, ...]:
+        """How the names of the variables begin that are its own: keys, addresses, switches."""
+        ...
 
     def prepare(self, call: AgentCall, home: Path, prompt: Path) -> Invocation: ...
 
@@ -82,7 +83,7 @@ class CliAgent:
         invocation = self.adapter.prepare(call, home, self._prompt(call))
         started = time.time()
         with scratch_folder(call.mark) as scratch, borrowed(invocation.lent):
-            kept = agent_environment(call.environment, self.adapter.own_prefixes, call.extra_env)
+            kept = agent_environment(call.environment, self.adapter.own_prefixes(call), call.extra_env)
             result = run_process(
                 confined(invocation.argv, call, home),
                 cwd=call.workdir,
@@ -103,8 +104,8 @@ class CliAgent:
         return self.adapter.read(output), result
 
     def _prompt(self, call: AgentCall) -> Path:
-        """The prompt itself, or a note that points to it where the CLI cannot take so much at once."""
-        longest = self.adapter.cli.longest_stdin
+        """The prompt itself, or a note that points to it where it is too much for one message."""
+        longest = self.adapter.cli.longest_prompt
         if longest is None or call.prompt.stat().st_size <= longest:
             return call.prompt
         note = call.output_dir / "prompt-note.md"

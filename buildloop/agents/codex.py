@@ -37,7 +37,9 @@ OWN_SANDBOX = ("-s", "workspace-write", "-c", "sandbox_workspace_write.network_a
 
 class Codex:
     cli = CATALOGUE["codex"]
-    own_prefixes = ("OPENAI_", "CODEX_API_KEY", "AZURE_OPENAI_")
+
+    def own_prefixes(self, call: AgentCall) -> tuple[str, ...]:  # noqa: ARG002 (the same for all calls)
+        return ("OPENAI_", "CODEX_API_KEY", "AZURE_OPENAI_")
 
     def prepare(self, call: AgentCall, home: Path, prompt: Path) -> Invocation:
         users = Path(call.environment.get("CODEX_HOME") or Path(call.environment.get("HOME", "~")) / ".codex")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from buildloop.redact import SECRET_NAME
 
 NAMES = frozenset({
+    "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "TZ", "NO_COLOR", "CI", "COLUMNS",
     "DISPLAY", "DOCKER_HOST", "MAKEFLAGS", "CC", "CXX", "CPP", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS",
     "PKG_CONFIG_PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "DO_NOT_TRACK",
@@ -19,7 +20,7 @@ PREFIXES = (
     "NODE_", "NPM_CONFIG_", "npm_config_", "NVM_", "PNPM_", "YARN_", "BUN_", "DENO_", "VOLTA_",
     "JAVA_", "JDK_", "M2_", "MAVEN_", "GRADLE_", "SBT_", "KOTLIN_", "GO", "CGO_", "CARGO_", "RUST", "CMAKE_",
     "GEM_", "BUNDLE_", "RUBY", "RBENV_", "PHP_", "COMPOSER_", "DOTNET_", "NUGET_", "PERL", "MIX_", "ELIXIR_",
-    "ERL_", "GHC", "STACK_", "CABAL_", "GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG_", "GIT_SSL_", "SSH_AUTH_SOCK",
+    "ERL_", "GHC", "STACK_", "CABAL_", "GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_SSL_",
 )  # fmt: skip
 # The Google tools' names start like those of Go.
 NOT_A_TOOLCHAIN = ("GOOGLE_", "GOOSE_")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from buildloop.models import AgentOutcome
 from buildloop.patterns import Regex
@@ -25,8 +26,8 @@ WORDS: tuple[tuple[AgentOutcome, str], ...] = (
     ),
     (
         AgentOutcome.TRANSIENT,
-        r"(usage|session|weekly|5-hour|hourly|daily) limit (reached|exceeded).*reset"
-        r"|hit your (usage |session |weekly )?limit.*(reset|try again (at|in))",
+        # An allowance that comes back by itself: a subscription's, with its time.
+        r"limit reached\|1\d{9}|limit\b.{0,80}\bresets?\b|\bhit your .{0,20}limit.{0,80}try again (at|in)\b",
     ),
     (
         AgentOutcome.REFUSED,
@@ -55,6 +56,11 @@ WAIT = Regex(
 )
 STAMP = Regex(r"\|(?P<epoch>1\d{9})\b")
 MOMENT = Regex(r"(?P<iso>20\d\d-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))")
+O_CLOCK = Regex(
+    r"resets?(?: at)? (?P<hour>\d{1,2})(?::(?P<minute>\d\d))? ?(?P<half>am|pm)"
+    r"(?: \((?P<zone>[A-Za-z_]+/[A-Za-z_]+|UTC)\))?",
+    re.I,
+)
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -83,8 +89,24 @@ def reset_time(message: str, now: datetime) -> datetime | None:
         return datetime.fromtimestamp(int(found["epoch"]), UTC)
     if found := MOMENT.search(message):
         return datetime.fromisoformat(found["iso"])
+    if found := O_CLOCK.search(message):
+        return _next_time(found, now)
     if found := WAIT.search(message):
         unit = found["unit"].lower()
         factor = SECONDS["ms"] if unit == "ms" else SECONDS[unit[0]]
         return now + timedelta(seconds=float(found["n"]) * factor)
     return None
+
+
+def _next_time(found: re.Match[str], now: datetime) -> datetime | None:
+    """The next time a clock shows this, in the zone that is named, else in the one of this machine."""
+    hour, minute = int(found["hour"]), int(found["minute"] or 0)
+    if not 1 <= hour <= 12 or minute > 59:
+        return None
+    try:
+        here = now.astimezone(ZoneInfo(found["zone"]) if found["zone"] else None)
+    except (ZoneInfoNotFoundError, ValueError):
+        return None
+    hour = hour % 12 + (12 if found["half"].lower() == "pm" else 0)
+    then = here.replace(hour=hour, minute=minute, second=0, microsecond=0)
+    return then if then > here else then + timedelta(days=1)

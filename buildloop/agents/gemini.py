@@ -32,7 +32,9 @@ DENIED = frozenset({"policy_violation", "tool_not_registered", "execution_denied
 
 class Gemini:
     cli = CATALOGUE["gemini"]
-    own_prefixes = ("GEMINI_API_KEY", "GEMINI_MODEL", "GOOGLE_")
+
+    def own_prefixes(self, call: AgentCall) -> tuple[str, ...]:  # noqa: ARG002 (the same for all calls)
+        return ("GEMINI_API_KEY", "GEMINI_MODEL", "GOOGLE_")
 
     def prepare(self, call: AgentCall, home: Path, prompt: Path) -> Invocation:
         users = Path(call.environment.get("GEMINI_CLI_HOME") or call.environment.get("HOME", "~")) / ".gemini"
@@ -41,6 +43,8 @@ class Gemini:
         write_json(home / "system.json", settings)
         argv = ["gemini", "--approval-mode", MODES[call.permissions], "--skip-trust", "-o", "stream-json"]
         argv += ["--resume", call.resume] if call.resume else ["--session-id", str(uuid.uuid4())]
+        # A long prompt is a file there, and it reads nothing outside of the folders it knows.
+        argv += ["--include-directories", str(call.output_dir)]
         argv += ["-m", call.model] if call.model else []
         variables = {
             "GEMINI_CLI_HOME": str(home),

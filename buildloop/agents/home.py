@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -12,9 +13,12 @@ from buildloop.agents.contract import AgentCall
 
 
 def agent_home(call: AgentCall, name: str) -> Path:
-    """Inside the run's directory: sessions survive a crash there, and nothing of the user's is touched."""
+    """Inside the run's directory: sessions survive a crash there, and nothing of the user's is touched.
+
+    For the user's eyes only: what a CLI writes down about a session is not masked.
+    """
     folder = call.run_dir / "agents" / name
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
 
@@ -22,11 +26,12 @@ def agent_home(call: AgentCall, name: str) -> Path:
 def scratch_folder(mark: str) -> Iterator[Path]:
     """A folder for temporary files that is gone afterwards. Its path is short: sockets are made in such folders.
 
-    The name is the run's: what a killed call left is removed by the next one.
+    What a killed call of the same run left is removed by the next one.
     """
-    folder = Path(tempfile.gettempdir()) / f"buildloop-{mark}"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(mode=0o700, parents=True)
+    place, prefix = Path(tempfile.gettempdir()), f"buildloop-{mark}-"
+    for stale in place.glob(f"{glob.escape(prefix)}*"):
+        shutil.rmtree(stale, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=prefix))
     try:
         yield folder
     finally:

@@ -9,7 +9,7 @@ from typing import Any
 from buildloop.agents.catalogue import CATALOGUE
 from buildloop.agents.cli_agent import Invocation
 from buildloop.agents.contract import AgentCall
-from buildloop.agents.environment_keys import PROVIDER_PREFIXES
+from buildloop.agents.environment_keys import provider_prefixes
 from buildloop.agents.failures import failure_outcome
 from buildloop.agents.output import Event, at, count_at, json_lines, last_line, tail, text_at
 from buildloop.agents.reading import Output, Reading, ended_without_a_word, unique
@@ -37,7 +37,9 @@ SWITCHES = (
 
 class OpenCode:
     cli = CATALOGUE["opencode"]
-    own_prefixes = (*PROVIDER_PREFIXES, "OPENCODE_API_KEY")
+
+    def own_prefixes(self, call: AgentCall) -> tuple[str, ...]:
+        return (*provider_prefixes(call.model), "OPENCODE_API_KEY")
 
     def prepare(self, call: AgentCall, home: Path, prompt: Path) -> Invocation:
         given, user = call.environment, Path(call.environment.get("HOME", "~"))

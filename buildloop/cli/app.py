@@ -9,11 +9,12 @@ import typer
 from typer import Argument, Option
 
 from buildloop import __version__
+from buildloop.cli.agents import app as agents_app
 from buildloop.cli.memory import memory
 from buildloop.cli.options import AsJson, Folder, Output, ReportFormat, RunId, Verbose
 from buildloop.cli.output import complain
 from buildloop.cli.suggestions import suggestions
-from buildloop.cli.work import cancel, resume, run
+from buildloop.cli.work import cancel, resume, run, tell
 from buildloop.errors import BuildloopError
 
 app = typer.Typer(
@@ -21,6 +22,8 @@ app = typer.Typer(
     help="Run a coding agent until the tests are green; know why when they are not.",
     pretty_exceptions_enable=False,
 )
+
+app.add_typer(agents_app, name="agents")
 
 # Typer carries its own copy of click in some versions; this is the class it raises in any of them.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -65,6 +68,7 @@ def _options(
 app.command()(run)
 app.command()(resume)
 app.command()(cancel)
+app.command()(tell)
 app.add_typer(memory, name="memory")
 app.add_typer(suggestions, name="suggestions")
 

@@ -5,24 +5,23 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import subprocess
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rich.markup import escape
 
+from buildloop.agents.catalogue import CATALOGUE
+from buildloop.agents.confine import can_confine
+from buildloop.cli.agents import look_for, version_of
 from buildloop.cli.output import console, print_json
 from buildloop.cli.paths import state_folder
 from buildloop.cli.prefect_api import answers, configured_url
 from buildloop.cli.run import check_writable
 from buildloop.errors import InputError
 from buildloop.goal import MINIMUM_FREE_BYTES
-from buildloop.text import one_line
 from buildloop.workspace.repository import open_repository, uncommitted
 
-AGENT_PROGRAMS = ("claude", "codex", "gemini", "opencode", "aider")
-VERSION_SECONDS = 20.0
 OLDEST_GIT = (2, 30)
 
 
@@ -57,12 +56,13 @@ def _checks(repo: Path, folder: Path) -> Iterator[Check]:
     yield _shell()
     yield _repository(repo)
     yield from _agents()
+    yield _boundary()
     yield _prefect()
     yield from _state(folder)
 
 
 def _git() -> Check:
-    found = _version_of("git")
+    found = version_of("git")
     if found is None:
         return Check("git", "bad", "not found", "install git 2.30 or newer")
     numbers = tuple(int(part) for part in found.split()[-1].split(".")[:2] if part.isdigit())
@@ -92,14 +92,30 @@ def _repository(repo: Path) -> Check:
 
 
 def _agents() -> Iterator[Check]:
-    found = [(name, _version_of(name)) for name in AGENT_PROGRAMS if shutil.which(name)]
-    for name, version in found:
-        yield Check(f"agent {name}", "ok", version or "installed, but --version does not answer")
+    found = [one for cli in CATALOGUE.values() if (one := look_for(cli)).path]
+    for one in found:
+        name = f"agent {one.name}"
+        if one.version is None:
+            advice = f"try '{one.name} --version', or install it again: {one.install}"
+            yield Check(name, "warn", "installed, but --version does not answer", advice)
+        elif one.is_tested:
+            yield Check(name, "ok", one.version)
+        else:
+            advice = (
+                f"tested with {one.tested}; 'buildloop agents test {one.name}' shows whether this one works"
+            )
+            yield Check(name, "ok", one.version, advice)
     if not found:
-        names = ", ".join(AGENT_PROGRAMS)
-        yield Check(
-            "agents", "warn", f"none of {names}", "install one, or use --agent-command with any program"
-        )
+        names = ", ".join(CATALOGUE)
+        advice = "'buildloop agents' says how to install them; or use --agent-command with any program"
+        yield Check("agents", "warn", f"none of {names}", advice)
+
+
+def _boundary() -> Check:
+    if can_confine():
+        return Check("boundary", "ok", "the kernel keeps agents from writing outside of their workspace")
+    advice = "Linux 5.13 or newer has Landlock; without it run agents you do not trust in a container"
+    return Check("boundary", "warn", "nothing keeps agents from writing outside of their workspace", advice)
 
 
 def _prefect() -> Check:
@@ -146,18 +162,3 @@ def _database(folder: Path) -> Check:
         for suffix in ("", "-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
     return Check("database", "ok", f"SQLite {sqlite3.sqlite_version}")
-
-
-def _version_of(program: str) -> str | None:
-    try:
-        ran = subprocess.run(
-            [program, "--version"],
-            capture_output=True,
-            text=True,
-            timeout=VERSION_SECONDS,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return one_line((ran.stdout or ran.stderr).strip().split("\n")[0], 80) or None

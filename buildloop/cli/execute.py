@@ -19,6 +19,7 @@ from rich.markup import escape
 from buildloop.cli.display import Display
 from buildloop.cli.output import print_json
 from buildloop.cli.prefect_api import PrefectApi, start_prefect
+from buildloop.cli.prefect_state import mark_cancelled
 from buildloop.closing import close_run
 from buildloop.decide import Stop
 from buildloop.errors import BuildloopError
@@ -85,6 +86,7 @@ def _tell(console: Console, result: BuildResult) -> None:
     if best := handed_back_text(result):
         console.print(f"                  {best}", markup=False)
     console.print(f"  report          buildloop report {result.run_id}", markup=False)
+    console.print(f"  page            {result.run_dir}/report.html", markup=False)
     console.print(f"  next            {result.next_step}", markup=False)
 
 
@@ -125,6 +127,7 @@ def _cancelled(run: RunDir) -> BuildResult:
     write_reports(run, replace(facts_of(run), result=result, running=False))
     commits = sum(1 for one in done if one.agent and one.agent.checkpoint.changed)
     run.events.emit("loop.completed", reason=result.reason, iterations=result.iterations, commits=commits)
+    mark_cancelled(run, explanation)
     return result
 
 

@@ -20,6 +20,14 @@ RunId = Annotated[Text, Argument(metavar="[RUN]", help="Run id or its beginning;
 AsJson = Annotated[bool, Option("--json", help="Print JSON on stdout and nothing else.")]
 Verbose = Annotated[bool, Option("--verbose", "-v", help="Show Prefect's own log lines.")]
 
+Ask = Annotated[
+    Optional[bool],  # noqa: UP045
+    Option(
+        "--ask",
+        help="Wait for a person's answer ('buildloop tell') when the run would end without success.",
+        rich_help_panel=LIMITS,
+    ),
+]
 GateCommands = Annotated[
     Texts,
     Option(

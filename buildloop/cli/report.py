@@ -18,6 +18,7 @@ from buildloop.report.facts import facts_of
 from buildloop.report.github_report import github_report
 from buildloop.report.html import html_report
 from buildloop.report.markdown import run_report
+from buildloop.report.masked import masked_value
 from buildloop.rundir import RunDir, find_run
 
 FORMATS = ("terminal", "markdown", "github", "html", "json")
@@ -38,15 +39,14 @@ def show_report(run_id: str | None, form: str, output: Path | None, state_dir: P
 
 
 def report_text(run: RunDir, form: str) -> str:
-    mask = redactor(os.environ)
     if form == "json":
         iterations = [one.model_dump(mode="json") for one in run.iterations()]
-        told = {**run_facts(run), "iterations": iterations}
-        return mask(json.dumps(told, indent=2, ensure_ascii=False)) + "\n"
+        told = masked_value({**run_facts(run), "iterations": iterations}, redactor(os.environ))
+        return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
     facts = facts_of(run)
     if form == "html":
-        return html_report(facts, mask)
-    return mask(github_report(facts) if form == "github" else run_report(facts))
+        return html_report(facts)
+    return github_report(facts) if form == "github" else run_report(facts)
 
 
 def _write(path: Path, text: str) -> None:

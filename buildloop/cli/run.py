@@ -34,6 +34,8 @@ def start_run(flags: Mapping[str, Any]) -> int:
 
 def checked_request(flags: Mapping[str, Any], environment: Mapping[str, str]) -> BuildRequest:
     """A request that can be started. Whatever is wrong is said here, before anything is made or started."""
+    if not (flags["goal"] or "").strip() and flags["issue"] is None:
+        raise InputError("the goal must not be empty; say what to achieve, or name an issue with --issue N")
     repository = open_repository(Path(flags["repo"]))
     settings = gather_settings(_settings(flags), environment, repository.root / repository.inside)
     settings = _filled_in(settings, repository.root / repository.inside)
@@ -102,8 +104,8 @@ def _filled_in(settings: dict[str, Setting], repo: Path) -> dict[str, Setting]:
         settings["agent"] = Setting(kind, "--agent")
         if kind == "command" and "agent_command" not in settings:
             raise InputError(
-                "no agent was chosen; give --agent-command 'PROGRAM …' (the prompt comes on its stdin), "
-                "or --agent-script FILE"
+                "no agent was chosen; give --agent claude (or another, see 'buildloop agents'), or "
+                "--agent-command 'PROGRAM …' (the prompt comes on its stdin)"
             )
     for word in str(settings["agent"].value).split(","):
         check_agent_name(word.partition(":")[0].strip())

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer import Option
+from typer import Argument, Option
 
 from buildloop.cli.options import (
     AGENT,
@@ -17,6 +17,7 @@ from buildloop.cli.options import (
     AgentName,
     AllowTestChanges,
     AsJson,
+    Ask,
     BudgetMinutes,
     BudgetTokens,
     BudgetUsd,
@@ -129,6 +130,7 @@ def run(
     from_head: Annotated[
         bool, Option("--from-head", help="Start from HEAD, without uncommitted changes.")
     ] = False,
+    human: Ask = None,
     context: Context = None,
     issue: Issue = None,
     github_repo: GithubRepo = None,
@@ -180,3 +182,28 @@ def cancel(run_id: RunId = None, state_dir: Folder = None, as_json: AsJson = Fal
     from buildloop.cli.cancel import cancel_run
 
     cancel_run(run_id, state_dir, as_json=as_json)
+
+
+def tell(
+    run_id: Annotated[str, Argument(metavar="RUN", help="Run id or its beginning.")],
+    hint: Annotated[
+        Text, Argument(help="Guidance for the agent, shown to it once, in the next prompt.")
+    ] = None,
+    accept: Annotated[bool, Option("--accept", help="To a run that asks: take the work as it is.")] = False,
+    stop: Annotated[bool, Option("--stop", help="To a run that asks: end it.")] = False,
+    more_iterations: Annotated[int, Option(min=0, help="To a run that asks: iterations to add.")] = 5,
+    more_usd: Annotated[float, Option(min=0, help="To a run that asks: dollars to add to its budget.")] = 0.0,
+    state_dir: Folder = None,
+) -> None:
+    """Give a run guidance for its next iteration, or answer one that asks (--ask)."""
+    from buildloop.cli.tell import tell_run
+
+    tell_run(
+        run_id,
+        hint,
+        state_dir,
+        accept=accept,
+        stop=stop,
+        more_iterations=more_iterations,
+        more_usd=more_usd,
+    )

@@ -33,7 +33,7 @@ class Entry(Frozen):
 
     @property
     def complete(self) -> bool:
-        return self.outcome == StopReason.COMPLETE
+        return self.outcome in (StopReason.COMPLETE, StopReason.ACCEPTED)
 
 
 class FleetResult(Frozen):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,6 +20,7 @@ from buildloop.text import one_line
 from buildloop.workspace.git import run_git
 
 PATIENT = {"http.lowSpeedLimit": "1000", "http.lowSpeedTime": "60"}
+CREDENTIALS = re.compile(r"//[^/@\s]+@")
 SSH = "ssh -oBatchMode=yes -oConnectTimeout=20"
 
 
@@ -27,20 +30,21 @@ def push_branch(
     """To the remote the user has for this repository; if that is not to be had, to GitHub's own address."""
     checkout = Path(workspace.repo)
     refuse_secrets(checkout, workspace, mask)
-    own = [one.url for one in github_remotes(checkout) if one.full_name.lower() == repo.full_name.lower()]
+    own = [one for one in github_remotes(checkout) if one.full_name.lower() == repo.full_name.lower()]
+    # The remote by its name: its address may hold a password, and a command line is for all to see.
+    places = [*((one.name, one.url) for one in own[:1]), (clone_url, clone_url)]
     problems = []
-    for url in dict.fromkeys([*own[:1], clone_url]):
+    for place, url in places:
         try:
-            _push(checkout, workspace.branch, url, token)
+            _push(checkout, workspace.branch, place, auth_environment(url, token, os.environ))
         except GitCommandError as error:
-            problems.append(one_line(mask(_said(error)), 200))
+            problems.append(one_line(mask(CREDENTIALS.sub("//", _said(error))), 200))
         else:
             return
+    by_hand = shlex.join(["git", "-C", workspace.repo, "push", places[0][0], workspace.branch])
     raise GithubError(
-        f"branch {workspace.branch} could not be pushed to {repo.full_name} ({problems[-1]}); "
-        f"push it yourself: git -C {workspace.repo} push {repo.full_name} {workspace.branch}"
-        if not own
-        else f"branch {workspace.branch} could not be pushed to {repo.full_name}: {'; '.join(problems)}"
+        f"branch {workspace.branch} could not be pushed to {repo.full_name} "
+        f"({'; '.join(dict.fromkeys(problems))}); push it yourself: {by_hand}"
     )
 
 
@@ -84,17 +88,9 @@ def auth_environment(url: str, token: str, environment: Mapping[str, str]) -> di
     return found
 
 
-def _push(checkout: Path, branch: str, url: str, token: str) -> None:
+def _push(checkout: Path, branch: str, place: str, environment: Mapping[str, str]) -> None:
     ref = f"refs/heads/{branch}"
-    run_git(
-        checkout,
-        "push",
-        "--quiet",
-        "--porcelain",
-        url,
-        f"{ref}:{ref}",
-        env=auth_environment(url, token, os.environ),
-    )
+    run_git(checkout, "push", "--quiet", "--porcelain", place, f"{ref}:{ref}", env=environment)
 
 
 def _said(error: GitCommandError) -> str:

@@ -23,10 +23,18 @@ PREFERRED_REMOTES = ("origin", "upstream")
 
 @dataclass(frozen=True, slots=True)
 class GithubRepo:
+    """`chosen` says that the user named this server, not only a remote."""
+
     host: str
     owner: str
     name: str
     api_url: str
+    chosen: bool = False
+
+    @property
+    def token_names(self) -> tuple[str, ...]:
+        """The variables whose token is meant for this server."""
+        return TOKENS if self.chosen or self.api_url == PUBLIC_API else ENTERPRISE_TOKENS
 
     @property
     def full_name(self) -> str:
@@ -87,14 +95,13 @@ def repository_for(checkout: Path, given: str | None, environment: Mapping[str, 
     server = urlsplit(environment.get("GITHUB_SERVER_URL", "")).netloc
     host = matching[0].host if matching else server or PUBLIC_HOST
     owner, _, name = full_name.partition("/")
-    return GithubRepo(host, owner, name, _api_url(host, environment))
+    chosen = bool(environment.get("GITHUB_API_URL"))
+    return GithubRepo(host, owner, name, _api_url(host, environment), chosen)
 
 
 def token_for(repo: GithubRepo, environment: Mapping[str, str]) -> str:
     """The token meant for this server. One for github.com is not shown to whatever host a remote names."""
-    meant = bool(environment.get("GITHUB_API_URL")) or repo.api_url == PUBLIC_API
-    names = TOKENS if meant else ENTERPRISE_TOKENS
-    return next((value for name in names if (value := environment.get(name, "").strip())), "")
+    return next((value for name in repo.token_names if (value := environment.get(name, "").strip())), "")
 
 
 def token_advice(repo: GithubRepo) -> str:
@@ -102,7 +109,7 @@ def token_advice(repo: GithubRepo) -> str:
         TOKENS if repo.api_url == PUBLIC_API else (ENTERPRISE_TOKENS[0], "GITHUB_API_URL and GITHUB_TOKEN")
     )
     return (
-        f"set {' or '.join(names)}, or the Prefect secret block {SECRET_BLOCK!r}, to a token for {repo.full_name} "
+        f"set {' or '.join(repo.token_names)}, or the Prefect secret block {SECRET_BLOCK!r}, to a token for {repo.full_name} "
         "that may read and write issues, contents and pull requests"
     )
 

@@ -114,11 +114,13 @@ def count(store: Store, repo: int, subject: str, *, worked: bool) -> None:
 
 def repo_number(store: Store, repo: str) -> int:
     """The number of a repository in this store; it gets one when it is first met."""
+    if repo in store.repo_numbers:
+        return store.repo_numbers[repo]
     find = "SELECT id FROM repos WHERE identity = ?"
     if not (found := store.rows(find, repo)):
         store.rows("INSERT INTO repos (identity) VALUES (?) ON CONFLICT DO NOTHING", repo)
         found = store.rows(find, repo)
-    return int(found[0][0])
+    return store.repo_numbers.setdefault(repo, int(found[0][0]))
 
 
 def failure_number(store: Store, repo: int, fingerprint: str) -> int | None:

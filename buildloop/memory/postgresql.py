@@ -38,6 +38,7 @@ STATEMENT_SECONDS = 60.0
 class PostgresqlStore:
     def __init__(self, location: Location) -> None:
         self.location = location
+        self.repo_numbers: dict[str, int] = {}
         self.end: float | None = None
         with self._sentences():
             self.connection = self._connect()
@@ -120,13 +121,21 @@ class PostgresqlStore:
             return
         if version > SCHEMA_VERSION:
             raise newer_schema(version, SCHEMA_VERSION, self.location.shown)
-        with self.transaction():
-            self.rows("SELECT pg_advisory_xact_lock(?)", SETUP_LOCK)
-            if self._version() == 0:
-                self.rows(f"CREATE SCHEMA IF NOT EXISTS {NAMESPACE}")
-                for statement in (*statements(DIALECT), INDEX, "CREATE TABLE schema_version (version INT)"):
-                    self.rows(statement)
-                self.rows("INSERT INTO schema_version VALUES (?)", SCHEMA_VERSION)
+        # Locked before the transaction: only at its start does the server notice what others have made meanwhile.
+        self.rows("SELECT pg_advisory_lock(?)", SETUP_LOCK)
+        try:
+            with self.transaction():
+                self._make_tables()
+        finally:
+            self.rows("SELECT pg_advisory_unlock(?)", SETUP_LOCK)
+
+    def _make_tables(self) -> None:
+        if self._version() != 0:
+            return
+        self.rows(f"CREATE SCHEMA IF NOT EXISTS {NAMESPACE}")
+        for statement in (*statements(DIALECT), INDEX, "CREATE TABLE schema_version (version INT)"):
+            self.rows(statement)
+        self.rows("INSERT INTO schema_version VALUES (?)", SCHEMA_VERSION)
 
     def _version(self) -> int:
         if self.rows("SELECT to_regclass(?)", f"{NAMESPACE}.schema_version")[0][0] is None:

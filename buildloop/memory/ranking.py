@@ -11,9 +11,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-POSTINGS = 1000
+POSTINGS = 500
 CANDIDATES = 60
-COUNTED = 10_000
+COUNTED = 4000
+FEW = 10  # in so small a memory no word can be called common
 K1 = 1.2
 B = 0.75
 USUAL_LENGTH = 14.0
@@ -21,13 +22,21 @@ USUAL_LENGTH = 14.0
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each word of the query is worth, from how many of `total` failures have it."""
+    """What each word of the query is worth, from how many of `total` failures have it; `best` is the score of the
+    message asked for itself, `everywhere` the words that more than half of all failures have."""
 
     by_word: Mapping[str, float]
+    best: float = 0.0
+    everywhere: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, postings: Mapping[str, Sequence[int]], total: int) -> Weights:
-        return cls({word: _rarity(len(ids), max(total, 1)) for word, ids in postings.items()})
+    def of(cls, postings: Mapping[str, Sequence[int]], total: int, said: Sequence[str]) -> Weights:
+        """`said` are the words of the message. A full match is one of these; the same test is only a bonus: the same
+        error in another test is the same error."""
+        worth = cls({word: _rarity(len(ids), max(total, 1)) for word, ids in postings.items()})
+        most = max(total, FEW) / 2
+        everywhere = frozenset(word for word, ids in postings.items() if _frequency(len(ids), total) > most)
+        return cls(worth.by_word, worth.score([word for word in said if word in postings]), everywhere)
 
     def score(self, words: Sequence[str]) -> float:
         """BM25 of a failure with these (distinct) words."""
@@ -35,10 +44,13 @@ class Weights:
         matched = sum(self.by_word.get(word, 0.0) for word in words)
         return matched * (K1 + 1) / (1 + K1 * length)
 
-    def relevance(self, words: Sequence[str]) -> float:
-        """The score next to that of the query itself: 1 is as good as the same words again."""
-        own = self.score(tuple(self.by_word))
-        return min(1.0, self.score(words) / own) if own else 0.0
+    def relevance(self, said: Sequence[str], test: Sequence[str]) -> float:
+        """The score of a failure next to that of the query: 1 is as good as the same message again. To share what
+        most failures have is nothing, unless it is most of what this one says."""
+        shared = [word for word in said if word in self.by_word]
+        if not self.best or (len(shared) * 2 < len(said) and self.everywhere.issuperset(shared)):
+            return 0.0
+        return min(1.0, self.score(tuple(dict.fromkeys((*said, *test)))) / self.best)
 
 
 def candidates(postings: Mapping[str, Sequence[int]], weights: Weights) -> list[int]:
@@ -52,6 +64,11 @@ def candidates(postings: Mapping[str, Sequence[int]], weights: Weights) -> list[
 
 
 def _rarity(having: int, total: int) -> float:
-    """BM25's idf. A word with more postings than were read is taken to be in a quarter of all failures."""
-    frequency = having if having < POSTINGS else max(POSTINGS, total // 4)
+    """BM25's idf."""
+    frequency = _frequency(having, total)
     return math.log(1 + (max(total - frequency, 0) + 0.5) / (frequency + 0.5))
+
+
+def _frequency(having: int, total: int) -> int:
+    """A word with more postings than were read is taken to be in a quarter of all failures."""
+    return having if having < POSTINGS else max(POSTINGS, total // 4)

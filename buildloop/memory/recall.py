@@ -19,7 +19,15 @@ from buildloop.memory.location import Kind, Location, memory_location
 from buildloop.memory.model import Change, Fix, Record, SimilarFailure
 from buildloop.memory.ranking import COUNTED, POSTINGS, Weights, candidates
 from buildloop.memory.store import LOOKUP_SECONDS, Row, Store, open_store
-from buildloop.memory.words import message_of, query_words, scoped, search_words, test_of
+from buildloop.memory.words import (
+    MOST_WORDS,
+    message_of,
+    query_words,
+    scoped,
+    search_words,
+    test_of,
+    words_among,
+)
 
 LEAST_RELEVANCE = 0.35
 FIX_BONUS = 1.25
@@ -37,6 +45,15 @@ class Scope:
 
     repo: str
     shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The fingerprints an error may be known by, the words of its message, and those of the test it is about."""
+
+    fingerprints: tuple[str, ...]
+    said: tuple[str, ...]
+    test: tuple[str, ...]
 
 
 def query_similar_failures(
@@ -66,30 +83,33 @@ def similar_failures(
     store: Store, error: str | Finding, max_results: int, scope: Scope
 ) -> list[SimilarFailure]:
     """The same on an open store; raises `MemoryUnavailable`."""
-    identities, words = _question(error)
+    asked = _question(error)
     repo = _number(store, scope)
     if repo is None and not scope.shared:
         return []
-    exact = _same_fingerprint(store, identities, repo)
+    exact = _same_fingerprint(store, asked.fingerprints, repo)
     known = {row[0] for row in exact}
-    alike = [(row, share) for row, share in _alike(store, words, repo) if row[0] not in known]
+    alike = [(row, share) for row, share in _alike(store, asked, repo) if row[0] not in known]
     found = [similar(store, row, 1.0, exact=True) for row in exact]
     found += [similar(store, row, share, exact=False) for row, share in alike[: max_results * 4]]
     return sorted(found, key=_usefulness)[:max_results]
 
 
-def _question(error: str | Finding) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The fingerprints `error` may be known by, and the words to look for."""
+def _question(error: str | Finding) -> Question:
     if isinstance(error, Finding):
-        return (fingerprint(error),), search_words(test_of(error), message_of(error))
+        return Question((fingerprint(error),), search_words(message_of(error)), search_words(test_of(error)))
     from buildloop.gate.read import read_text  # noqa: PLC0415 (the parsers are only needed for raw text)
 
     reading = read_text(error[-LONGEST_ERROR:], exit_code=1)
     lines = [line for line in error[:LONGEST_ERROR].splitlines() if line.strip()]
     stated = [*reading.findings, *(Finding(message=line) for line in lines[:1])]
-    words = [word for f in reading.findings[:3] for word in search_words(test_of(f), message_of(f))]
-    said = query_words(reading.error_lines or lines)
-    return tuple(dict.fromkeys(map(fingerprint, stated))), tuple(dict.fromkeys((*words, *said)))
+    said = [word for one in reading.findings[:3] for word in search_words(message_of(one))]
+    tests = [word for one in reading.findings[:3] for word in search_words(test_of(one))]
+    return Question(
+        tuple(dict.fromkeys(map(fingerprint, stated))),
+        tuple(dict.fromkeys(said or query_words(reading.error_lines or lines))),
+        tuple(dict.fromkeys(tests)),
+    )
 
 
 def _number(store: Store, scope: Scope) -> int | None:
@@ -106,16 +126,16 @@ def _same_fingerprint(store: Store, identities: Sequence[str], repo: int | None)
     return [row for one in identities for row in store.rows(f"{sql} AND f.repo = ?", one, repo)]
 
 
-def _alike(store: Store, words: Sequence[str], repo: int | None) -> list[tuple[Row, float]]:
+def _alike(store: Store, asked: Question, repo: int | None) -> list[tuple[Row, float]]:
     """Failures that share what is rare in the query."""
-    words = words[:32]
-    asked = {word: word if repo is None else scoped(repo, word) for word in words}
-    postings = {word: store.postings(term, POSTINGS) for word, term in asked.items()}
+    words = tuple(dict.fromkeys((*asked.said, *asked.test)))[:MOST_WORDS]
+    terms = {word: word if repo is None else scoped(repo, word) for word in words}
+    postings = {word: store.postings(term, POSTINGS) for word, term in terms.items()}
     pending = _pending(store, words, repo, postings)
     total = _total(store, repo) + len(pending)
-    weights = Weights.of(postings, total)
+    weights = Weights.of(postings, total, asked.said or asked.test)
     rows = _rows(store, candidates(postings, weights))
-    scored = [(row, weights.relevance(search_words(row[4], row[5]))) for row in rows]
+    scored = [(row, weights.relevance(search_words(row[5]), search_words(row[4]))) for row in rows]
     return sorted(
         (pair for pair in scored if pair[1] >= LEAST_RELEVANCE), key=lambda pair: (-pair[1], -pair[0][9])
     )
@@ -126,8 +146,9 @@ def _pending(
 ) -> list[int]:
     """Add what is not in the index yet."""
     rows = [row for row in _rows(store, store.unindexed()) if repo is None or row[11] == repo]
+    asked = frozenset(words)
     for row in rows:
-        for word in set(search_words(row[4], row[5])) & set(words):
+        for word in words_among(asked, row[4], row[5]):
             postings[word].append(row[0])
     return [row[0] for row in rows]
 

@@ -36,16 +36,19 @@ CHECKED_EVERY = 32
 WAIT_SECONDS = 60.0
 STEPS_BETWEEN_CHECKS = 1000
 MAPPED_BYTES = 1 << 30
+PAGES_BETWEEN_CHECKPOINTS = 4000
 
 
 class SqliteStore:
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.repo_numbers: dict[str, int] = {}
         with self._sentences():
             _make_private(path)
             self.connection = sqlite3.connect(path, isolation_level=None, timeout=WAIT_SECONDS)
             self.connection.execute(f"PRAGMA mmap_size = {MAPPED_BYTES}")
             self.connection.execute("PRAGMA synchronous = NORMAL")
+            self.connection.execute(f"PRAGMA wal_autocheckpoint = {PAGES_BETWEEN_CHECKPOINTS}")
             self._prepare()
 
     def rows(self, sql: str, *values: object) -> list[Row]:

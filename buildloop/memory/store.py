@@ -17,6 +17,8 @@ TOO_LONG = "the lookup took too long and was stopped"
 class Store(Protocol):
     """One connection. Whatever goes wrong in it is a `MemoryUnavailable` with a sentence."""
 
+    repo_numbers: dict[str, int]  # those that were looked up already; a number never changes
+
     def rows(self, sql: str, *values: object) -> list[Row]: ...
 
     def transaction(self) -> AbstractContextManager[None]:

@@ -124,7 +124,7 @@ def exported(store: Store, selection: Selection) -> Iterator[SimilarFailure]:
 
 def _class_stats(store: Store) -> Iterator[ClassStats]:
     sql = "SELECT error_class, count(*) FROM failures GROUP BY error_class"
-    counted: dict[str, int] = {name: count for name, count in store.rows(sql)}
+    counted: dict[str, int] = {str(row[0]): int(row[1]) for row in store.rows(sql)}
     totals = "SELECT coalesce(sum(worked), 0), coalesce(sum(tried), 0) FROM records WHERE subject = ?"
     shown = (
         "SELECT coalesce(sum(CASE WHEN resolved = 'true' THEN 1 ELSE 0 END), 0), count(*) FROM suggestions "

@@ -39,7 +39,7 @@ RULES = f"""\
 5. When the goal is fully met, end your reply with the single line {DONE_LINE}; otherwise leave it out."""
 
 
-def compose_prompt(state: LoopState, history: History | None = None) -> Prompt:
+def compose_prompt(state: LoopState, history: History | None = None, hints: Sequence[str] = ()) -> Prompt:
     number = state.number + 1
     opening = (
         f"You are a coding agent working unattended, iteration {number} of at most {state.max_iterations} "
@@ -50,6 +50,7 @@ def compose_prompt(state: LoopState, history: History | None = None) -> Prompt:
         Section("Your Goal", state.request.goal, Priority.ESSENTIAL),
         Section("Background", _background(state.request.context), Priority.IMPORTANT, limit=16_000),
         Section("Gate", _gate(state), Priority.ESSENTIAL),
+        Section("Guidance From a Person", _guidance(hints), Priority.ESSENTIAL),
         Section("Notice", "\n\n".join(state.notes), Priority.ESSENTIAL),
         Section("Change Course", state.redirect, Priority.ESSENTIAL),
         Section("Kept Out of the Commit", _kept_out(state.last), Priority.ESSENTIAL),
@@ -64,6 +65,10 @@ def compose_prompt(state: LoopState, history: History | None = None) -> Prompt:
         Section("Rules", RULES, Priority.ESSENTIAL),
     )
     return assemble(sections, state.request.prompt_budget)
+
+
+def _guidance(hints: Sequence[str]) -> str:
+    return "Somebody who watches this run says:\n\n" + "\n\n".join(hints) if hints else ""
 
 
 def _background(context: str) -> str:
@@ -137,8 +142,8 @@ def _to_undo(last: Iteration) -> str:
     if not blocking:
         return ""
     parts = [
-        "The gate does not count as green as long as these changes to tests, their configuration or the gate itself "
-        "are there. Put each of them back as it was at the start, then fix the cause in the code:"
+        "Protected tests were changed, or their configuration, or the gate itself. It does not count as green as long "
+        "as these changes are there. Put each of them back as it was at the start, then fix the cause in the code:"
     ]
     for one in blocking:
         parts.append(f"- {one_line(one.text, LINE_CHARS)}")

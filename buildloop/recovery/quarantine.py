@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from buildloop.errors import InputError
 from buildloop.files import locked, write_atomic
 from buildloop.models import Frozen, GateReport, Verdict
+from buildloop.recovery.rerun.early_stop import may_stop_early
 
 EXPIRY = timedelta(days=14)
 FOLDER = "quarantine"
@@ -89,8 +90,9 @@ def judge(report: GateReport, quarantined: Collection[str]) -> GateReport:
 
 
 def _explained(report: GateReport, failing: set[str]) -> bool:
-    """Whether the named tests are all that is wrong: one command was red, every finding is a test's, and no more
-    failures were counted than named. Some runners title a finding otherwise than they list it; then the count tells."""
+    """Whether the named tests are all that is wrong: one command was red and ran to its end, every finding is a test's,
+    and no more failures were counted than named. Some runners title a finding otherwise than they list it; then the
+    count tells."""
     reading = report.reading
     named = [finding for finding in reading.findings if finding.test]
     known = reading.counts is not None or all(finding.test in failing for finding in named)
@@ -98,6 +100,7 @@ def _explained(report: GateReport, failing: set[str]) -> bool:
     red = [command for command in report.commands if command.verdict is not Verdict.PASSED]
     return (
         len(red) == 1
+        and not may_stop_early(red[0].command)
         and len(named) == len(reading.findings)
         and known
         and counted <= max(len(failing), len(named))

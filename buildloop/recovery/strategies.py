@@ -46,9 +46,11 @@ STRATEGIES: Mapping[FailureMode, Strategy] = {
 ESCALATING = frozenset({FailureMode.DEPENDENCY_ISSUE})
 
 
-def strategy_for(mode: FailureMode, *, repeats: bool = False) -> Strategy:
-    """`repeats`: the same failure was red again and again although this was done about it."""
-    return STRATEGIES[FailureMode.INFINITE_LOOP if repeats and mode in ESCALATING else mode]
+def strategy_for(mode: FailureMode, *, repeats: bool = False, returned: bool = False) -> Strategy:
+    """`repeats`: the same failure was red again and again although this was done about it. `returned`: the agent has
+    made the very code again that it was forbidden; no second look is needed."""
+    stuck = (repeats and mode in ESCALATING) or (returned and mode in {*ESCALATING, FailureMode.CODE_ERROR})
+    return STRATEGIES[FailureMode.INFINITE_LOOP if stuck else mode]
 
 
 def get_recovery_strategy(mode: str) -> dict[str, Any]:

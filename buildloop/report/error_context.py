@@ -6,6 +6,7 @@ import os
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from buildloop.diagnosis.categories import error_class
 from buildloop.diagnosis.explain import NEXT_STEPS, VERDICTS
@@ -15,8 +16,9 @@ from buildloop.report.safe import visible
 from buildloop.text import one_line
 
 WHAT, WHY, SIMILAR, ACTIONS = "What Failed", "Why", "Similar Past Issues", "Suggested Actions"
+MOST_LINES = 40
 LINES_SHOWN = 12
-LINE_CHARS = 300
+LINE_CHARS = 400
 EVIDENCE_SHOWN = 5
 SIMILAR_SHOWN = 3
 ACTIONS_SHOWN = 4
@@ -83,7 +85,10 @@ class ErrorContext:
 
     @property
     def lines(self) -> list[str]:
-        return [line.rstrip() for line in visible(self.error).splitlines() if line.strip()]
+        """The first ones that say anything: the cause stands before what follows from it."""
+        begin = self.error[: MOST_LINES * LINE_CHARS]
+        lines = (line.rstrip()[:LINE_CHARS] for line in visible(begin).splitlines() if line.strip())
+        return list(islice(lines, MOST_LINES))
 
     @property
     def where(self) -> list[tuple[str, str]]:

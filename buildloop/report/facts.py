@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from buildloop.events import read_events
 from buildloop.github.record import load_record
 from buildloop.ledger import Call
 from buildloop.models import Iteration, WorkspaceInfo
-from buildloop.report.error_context import SimilarFailure
+from buildloop.report.advice import Advice, load_advice
 from buildloop.request import BuildRequest
 from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
@@ -19,8 +19,8 @@ from buildloop.rundir import RunDir
 @dataclass(frozen=True, slots=True)
 class RunFacts:
     """`degraded` are the things beside the loop that did not work; `result` is None until the run has ended.
-    `calls` are all agent calls, also those that failed. `similar` and `actions` are what memory says about the
-    failure at the end."""
+    `calls` are all agent calls, also those that failed. `advice` is what memory says about the failure at
+    the end."""
 
     request: BuildRequest
     workspace: WorkspaceInfo | None
@@ -31,8 +31,7 @@ class RunFacts:
     calls: tuple[Call, ...] = ()
     degraded: tuple[str, ...] = ()
     pull_request: str = ""
-    similar: tuple[SimilarFailure, ...] = ()
-    actions: tuple[str, ...] = ()
+    advice: Advice = field(default_factory=Advice)
 
     @property
     def branch(self) -> str:
@@ -52,6 +51,7 @@ def facts_of(run: RunDir) -> RunFacts:
         calls=tuple(run.ledger.calls()),
         degraded=degraded_in(run),
         pull_request=load_record(run.path).pull_url,
+        advice=load_advice(run.path),
     )
 
 

@@ -45,7 +45,7 @@ def format_github_error_comment(
     else is data of others. `log` is the longer log, where there is one."""
     mask = redactor(os.environ)
     raw = ErrorContext(
-        error_msg, stage, iteration, goal, issue_number, diagnosis, tuple(similar), tuple(actions)
+        _ends(error_msg), stage, iteration, goal, issue_number, diagnosis, tuple(similar), tuple(actions)
     )
     context = masked(raw, mask)
     head = "\n\n".join([*([mask(intro)] if intro else []), *_visible_parts(context)])
@@ -54,13 +54,13 @@ def format_github_error_comment(
     room = MOST_BYTES - SAFE_ROOM - len(head.encode()) - sum(len(fold.encode()) + 2 for fold in folds)
     while folds and room < SAFE_ROOM:
         room += len(folds.pop().encode()) + 2
-    whole = mask(visible(log)) or context.error
+    whole = mask(visible(_ends(log))) or context.error
     folds.insert(0, folded("Log", block(_cut(whole, max(room, SAFE_ROOM)))))
     return "\n\n".join([head, *folds]) + "\n"
 
 
 def _visible_parts(context: ErrorContext) -> list[str]:
-    first = "\n".join(line[:400] for line in context.lines[:8]) or "(the log says nothing)"
+    first = "\n".join(line for line in context.lines[:8]) or "(the log says nothing)"
     place = [f"Stage {code(context.stage)}", f"iteration {context.iteration}"]
     if context.issue is not None:
         place.append(f"issue #{context.issue}")
@@ -81,6 +81,11 @@ def _similar(context: ErrorContext) -> str:
         return f"- {code(one.message, 300)}: {fix}"
 
     return "\n".join(told(one) for one in context.similar[:SIMILAR_SHOWN]) or NONE_SEEN
+
+
+def _ends(text: str) -> str:
+    """More than can be shown of either end; what lies between need not be looked at."""
+    return text if len(text) <= 4 * MOST_BYTES else f"{text[: 2 * MOST_BYTES]}\n{text[-2 * MOST_BYTES :]}"
 
 
 def _cut(text: str, most_bytes: int) -> str:

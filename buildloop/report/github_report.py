@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
-from buildloop.redact import redactor
 from buildloop.report.facts import RunFacts
 from buildloop.report.github_comment import MOST_BYTES, format_github_error_comment
 from buildloop.report.last_error import error_context
@@ -35,7 +33,7 @@ def github_report(facts: RunFacts) -> str:
 
 def pull_request_title(facts: RunFacts) -> str:
     """The first line of the goal as it is: GitHub reads no markup in a title."""
-    first = first_line(redactor(os.environ)(visible(facts.request.goal)))
+    first = first_line(visible(story_of(facts).facts.request.goal))
     return one_line(first.lstrip("# "), TITLE_CHARS)
 
 
@@ -51,7 +49,8 @@ def pull_request_body(facts: RunFacts) -> str:
 
 
 def failure_comment(facts: RunFacts) -> str:
-    story, error = story_of(facts), error_context(facts)
+    story = story_of(facts)
+    error = error_context(story.facts)
     last = story.steps[-1] if story.steps else None
     intro = (
         f"**buildloop: {story.outcome.word}.** {sentence(story.outcome.why)} {_spent(story)}\n\n"
@@ -94,9 +93,8 @@ def _folds(story: Story) -> list[tuple[str, str]]:
 
 
 def _within_limit(head: Sequence[str], folds: Sequence[tuple[str, str]]) -> str:
-    mask = redactor(os.environ)
-    text = mask("\n\n".join(part for part in head if part))
+    text = "\n\n".join(part for part in head if part)
     for title, body in folds:
-        longer = f"{text}\n\n{folded(title, mask(body))}"
+        longer = f"{text}\n\n{folded(title, body)}"
         text = longer if len(longer.encode()) <= MOST_BYTES else text
     return text + "\n"

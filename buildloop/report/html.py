@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -16,14 +14,13 @@ from markupsafe import Markup
 
 from buildloop.diagnosis.explain import VERDICTS
 from buildloop.models import Iteration
-from buildloop.redact import Redactor, redactor
 from buildloop.report.chart import Chart
 from buildloop.report.facts import RunFacts
 from buildloop.report.last_error import error_context
 from buildloop.report.markdown import changed_words, tests_words, tokens_words
 from buildloop.report.safe import visible
 from buildloop.report.story import Story, spent, story_of, when
-from buildloop.report.timeline import chart_of, kind_name, kind_of
+from buildloop.report.timeline import chart_of, kind_name, kind_of, kinds_of
 from buildloop.report.words import EFFECTS, MODES, count, duration, money
 from buildloop.text import first_line, one_line
 
@@ -32,9 +29,6 @@ GROUP = 25
 SMALLEST_GROUP = 5
 FAILING_SHOWN = 12
 TITLE_CHARS = 140
-
-# What masks secrets in the page that is being rendered. Masked before it is escaped: afterwards it reads otherwise.
-_mask: ContextVar[Redactor] = ContextVar("mask", default=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +40,11 @@ class StepGroup:
     folded: bool
 
 
-def html_report(facts: RunFacts, mask: Redactor | None = None) -> str:
+def html_report(facts: RunFacts) -> str:
     story = story_of(facts)
     page = _environment().get_template("report.html.j2")
     charts = (chart_of(story, "wide", WIDE), chart_of(story, "narrow", NARROW)) if story.steps else ()
-    token = _mask.set(mask or redactor(os.environ))
-    try:
-        return _render(page, story, charts)
-    finally:
-        _mask.reset(token)
+    return _render(page, story, charts)
 
 
 def _render(page: Template, story: Story, charts: Sequence[Chart]) -> str:
@@ -94,14 +84,14 @@ def _group_title(chunk: Sequence[Iteration]) -> str:
 
 
 def _legend(story: Story) -> list[tuple[str, str]]:
-    kinds = {kind_of(one) for one in story.steps}
+    kinds = {kind for one in story.steps for kind in kinds_of(one)}
     order = [*MODES, "unknown", "passed"]
     return [(kind, kind_name(kind)) for kind in order if kind in kinds]
 
 
 def _shown(value: object) -> object:
-    """Every value on its way into the page."""
-    return _mask.get()(visible(value)) if isinstance(value, str) and not isinstance(value, Markup) else value
+    """Every value on its way into the page: without what no reader can see."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache

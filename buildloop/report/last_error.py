@@ -28,8 +28,8 @@ def error_context(facts: RunFacts) -> ErrorContext:
         goal=facts.request.goal,
         issue=facts.request.issue,
         diagnosis=last.diagnosis if last and judged else None,
-        similar=facts.similar,
-        actions=facts.actions,
+        similar=facts.advice.similar,
+        actions=facts.advice.actions if judged else (),
     )
 
 

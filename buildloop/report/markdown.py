@@ -1,6 +1,6 @@
 """The run as one Markdown page: what was asked, what is proven, what was tried. Also its Prefect artifact.
 
-Nothing here needs HTML: Prefect shows none.
+Plain Markdown without HTML, so that it reads the same in every viewer.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from buildloop.result import BuildResult, StopReason
 
 NEXT_STEPS: dict[StopReason, str] = {
     StopReason.COMPLETE: "review it with 'git diff HEAD...{branch}' and merge it with 'git merge {branch}'",
+    StopReason.ACCEPTED: "review it with 'git diff HEAD...{branch}' and merge it with 'git merge {branch}'",
     StopReason.MAX_ITERATIONS: "read 'buildloop report {run}', then 'buildloop resume {run} --max-iterations N'",
     StopReason.MAX_RESTARTS: "read 'buildloop report {run}', then 'buildloop resume {run} --max-restarts N'",
     StopReason.BUDGET: "read 'buildloop report {run}', then 'buildloop resume {run}' with a higher budget",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -9,8 +10,10 @@ from itertools import groupby
 from buildloop.ledger import add_up
 from buildloop.models import GateReport, Iteration, Usage
 from buildloop.progress import Effect, recovery_effects
+from buildloop.redact import redactor
 from buildloop.report.commands import Typed, commands_for
 from buildloop.report.facts import RunFacts
+from buildloop.report.masked import masked_value
 from buildloop.report.outcome import handed_back_text
 from buildloop.report.words import MODES, count
 from buildloop.result import StopReason
@@ -106,6 +109,8 @@ class Story:
 
 
 def story_of(facts: RunFacts) -> Story:
+    """The story as anybody may read it: what this environment knows as a secret is masked in it."""
+    facts = masked_value(facts, redactor(os.environ))
     steps = tuple(facts.iterations)
     handed = _handed_over(facts)
     return Story(

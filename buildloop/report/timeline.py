@@ -77,7 +77,7 @@ def _failing(steps: Sequence[Iteration], columns: Columns, top: float) -> Panel:
     bars = []
     for index, one in enumerate(steps):
         number = one.gate.failing_count
-        height = max(3.0, (FAILING_HEIGHT - 14) * number / most) if number else 3.0
+        height = max(3.0, (FAILING_HEIGHT - 22) * number / most) if number else 3.0
         title = f"{when(one.number)}: {one.gate.in_words}, {kind_name(kind_of(one))}"
         x = columns.middle(index) - columns.bar / 2
         bars.append(Bar(x, base - height, columns.bar, height, kind_of(one), title))
@@ -102,16 +102,36 @@ def _labelled(texts: Sequence[str], numbers: Sequence[int], step: float) -> list
     return kept
 
 
+def kinds_of(one: Iteration) -> list[str]:
+    """Everything an iteration was diagnosed as, in order, and green where it ended so."""
+    kinds: list[str] = [remedy.diagnosis.mode for remedy in one.remedies]
+    if one.gate.passed or not kinds:
+        kinds.append(kind_of(one))
+    return [kind for kind, _ in groupby(kinds)]
+
+
 def _band(steps: Sequence[Iteration], columns: Columns) -> list[Segment]:
+    """Pieces of a column for its kinds; neighbours of one kind are one piece, so that there is room for its name."""
+    pieces = [
+        (
+            kind,
+            columns.left + (index + place / len(kinds)) * columns.step,
+            columns.step / len(kinds),
+            one.number,
+        )
+        for index, one in enumerate(steps)
+        for kinds in [kinds_of(one)]
+        for place, kind in enumerate(kinds)
+    ]
     found = []
-    for kind, group in groupby(enumerate(steps), key=lambda pair: kind_of(pair[1])):
-        indexes = [index for index, _ in group]
-        width = len(indexes) * columns.step
-        first, last = when(steps[indexes[0]].number), when(steps[indexes[-1]].number)
+    for kind, group in groupby(pieces, key=lambda piece: piece[0]):
+        same = list(group)
+        width = sum(piece[2] for piece in same)
+        first, last = when(same[0][3]), when(same[-1][3])
         span = first if first == last else f"{first} to {last}"
         gap = min(1.5, width * 0.15)
-        x = columns.left + indexes[0] * columns.step
-        found.append(Segment(x, width - gap, kind, _fitting(kind, width - 6), f"{span}: {kind_name(kind)}"))
+        label = _fitting(kind, width - 6)
+        found.append(Segment(same[0][1], width - gap, kind, label, f"{span}: {kind_name(kind)}"))
     return found
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
 from buildloop.files import write_atomic
-from buildloop.redact import redactor
 from buildloop.report.facts import RunFacts
 from buildloop.report.html import html_report
 from buildloop.report.markdown import run_report
@@ -19,5 +16,5 @@ def write_page(run: RunDir, facts: RunFacts) -> None:
 
 def write_reports(run: RunDir, facts: RunFacts) -> None:
     """Everything, at the end."""
-    write_atomic(run.path / "report.md", redactor(os.environ)(run_report(facts)))
+    write_atomic(run.path / "report.md", run_report(facts))
     write_page(run, facts)

@@ -1,4 +1,5 @@
-"""The best tree so far: kept under a ref while the run works, handed back on the branch when it stops."""
+"""The best tree so far: kept under a ref while the run works, handed back on the branch when it stops. What was not
+finished then is kept under another."""
 
 from __future__ import annotations
 
@@ -21,8 +22,22 @@ def mark_best(workspace: WorkspaceInfo, run_id: str, commit: str) -> None:
         run_git(root, "update-ref", best_ref(run_id), commit)
 
 
+def unfinished_ref(run_id: str) -> str:
+    return f"refs/buildloop/{run_id}/unfinished"
+
+
+def keep_unfinished(workspace: WorkspaceInfo, run_id: str, head: str) -> None:
+    """What an interrupted iteration has committed leaves the branch, but not git: a resume goes on from there."""
+    root = Path(workspace.repo)
+    tip = git_or_none(root, "rev-parse", "--verify", "--quiet", f"refs/heads/{workspace.branch}")
+    if tip is not None and tip != head:
+        run_git(root, "update-ref", unfinished_ref(run_id), tip)
+        reopen(workspace, head)
+
+
 def forget_best(workspace: WorkspaceInfo, run_id: str) -> None:
-    run_git(Path(workspace.repo), "update-ref", "-d", best_ref(run_id))
+    for ref in (best_ref(run_id), unfinished_ref(run_id)):
+        run_git(Path(workspace.repo), "update-ref", "-d", ref)
 
 
 def hand_back(workspace: WorkspaceInfo, step: Step, head: str, best: str) -> str:

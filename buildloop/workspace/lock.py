@@ -1,4 +1,8 @@
-"""One run, one writer."""
+"""One run, one writer: on one machine by the kernel's lock, between machines also by a sign of life.
+
+Not every shared file system shows the locks of one machine to another. So whoever holds a run touches its lock file,
+and whoever finds the name of another machine in it watches for a moment before taking over. No clocks are compared.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,16 @@ import contextlib
 import fcntl
 import os
 import socket
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from buildloop.errors import RunLocked
+
+BEAT_SECONDS = 2.0
+SILENCE_SECONDS = 3 * BEAT_SECONDS
+LOOK_SECONDS = 0.2
 
 
 @contextlib.contextmanager
@@ -21,14 +31,63 @@ def run_lock(run_dir: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            owner = os.pread(descriptor, 300, 0).decode(errors="replace").strip().replace(" ", " on ", 1)
-            raise RunLocked(
-                f"run {run_dir.name} is being worked on by process {owner or 'unknown'}; wait for it, or stop it "
-                f"with 'buildloop cancel {run_dir.name}'"
-            ) from None
+            raise _refusal(run_dir, os.pread(descriptor, 300, 0)) from None
+        _wait_for_silence(run_dir)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()} {socket.gethostname()}".encode(), 0)
+        try:
+            with _beating(descriptor):
+                yield
+        finally:
+            os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def _refusal(run_dir: Path, owner: bytes) -> RunLocked:
+    named = owner.decode(errors="replace").strip().replace(" ", " on ", 1) or "unknown"
+    return RunLocked(
+        f"run {run_dir.name} is being worked on by process {named}; wait for it, or stop it "
+        f"with 'buildloop cancel {run_dir.name}'"
+    )
+
+
+@contextlib.contextmanager
+def _beating(descriptor: int) -> Iterator[None]:
+    ended = threading.Event()
+
+    def beat() -> None:
+        while not ended.wait(BEAT_SECONDS):
+            with contextlib.suppress(OSError):  # a full or absent disk; the lock itself still holds
+                os.utime(descriptor)
+
+    watch = threading.Thread(target=beat, name="run-lock", daemon=True)
+    watch.start()
+    try:
         yield
+    finally:
+        ended.set()
+        watch.join()
+
+
+def _wait_for_silence(run_dir: Path) -> None:
+    """Where another machine was the last to hold the run and did not let go of it: is it still there?"""
+    owner, first = _look(run_dir)
+    host = owner.split()[1:2]
+    if not host or host[0].decode(errors="replace") == socket.gethostname():
+        return
+    end = time.monotonic() + SILENCE_SECONDS
+    while time.monotonic() < end:
+        time.sleep(LOOK_SECONDS)
+        if _look(run_dir)[1] != first:
+            raise _refusal(run_dir, owner)
+
+
+def _look(run_dir: Path) -> tuple[bytes, int]:
+    """Opened anew each time: that is when a network file system asks its server."""
+    descriptor = os.open(run_dir / "lock", os.O_RDONLY)
+    try:
+        return os.pread(descriptor, 300, 0), os.fstat(descriptor).st_mtime_ns
     finally:
         os.close(descriptor)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -93,7 +93,8 @@ def _shaped(line: str) -> Iterator[tuple[str, str]]:
 def _detectors() -> Sequence[Any]:
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class  # noqa: PLC0415
 
-    known: dict[str, Any] = {kind.__name__: kind for kind in get_mapping_from_secret_type_to_class().values()}
+    kinds: Iterable[Any] = get_mapping_from_secret_type_to_class().values()
+    known = {kind.__name__: kind for kind in kinds}
     return [known[name]() for name in DETECTORS if name in known]
 
 

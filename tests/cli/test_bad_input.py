@@ -59,7 +59,9 @@ def test_a_bare_repository(refused, tmp_path):
 
 @pytest.mark.parametrize("goal", ["", " \n\t "])
 def test_an_empty_goal(refused, repo, goal):
-    assert "the goal is not usable: must not be empty" in refused(*run_in(repo, *GOOD, goal=goal))
+    assert "the goal must not be empty; say what to achieve, or name an issue" in refused(
+        *run_in(repo, *GOOD, goal=goal)
+    )
 
 
 def test_an_unknown_agent_names_the_known_ones(refused, repo):
@@ -69,7 +71,7 @@ def test_an_unknown_agent_names_the_known_ones(refused, repo):
 
 
 def test_no_agent_at_all(refused, repo):
-    assert "no agent was chosen; give --agent-command" in refused(*run_in(repo, "--test", "true"))
+    assert "no agent was chosen; give --agent claude" in refused(*run_in(repo, "--test", "true"))
 
 
 def test_an_agent_program_that_is_not_there(refused, repo):
@@ -185,6 +187,6 @@ def test_init_does_not_replace_a_config(refused, repo):
 
 
 def test_an_unknown_report_format(refused, tmp_path):
-    assert "choose terminal, markdown, json" in refused(
+    assert "choose terminal, markdown, github, html, json" in refused(
         "report", "--format", "pdf", "--state-dir", str(tmp_path)
     )

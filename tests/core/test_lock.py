@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 
 import pytest
 
 from buildloop.errors import RunLocked
+from buildloop.workspace import lock
 from buildloop.workspace.lock import is_running, run_lock
 from tests.support.waiting import eventually
 
@@ -63,3 +66,43 @@ def test_an_error_inside_gives_the_run_free(tmp_path):
 def test_looking_leaves_no_trace(tmp_path):
     assert not is_running(tmp_path / "never-started")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """The lock file as another machine left it, on storage that does not show that machine's lock."""
+    monkeypatch.setattr(lock, "SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr(lock, "LOOK_SECONDS", 0.02)
+    (tmp_path / "lock").write_text("77 another-machine")
+    return tmp_path
+
+
+def test_another_machine_that_gives_signs_of_life_keeps_its_run(elsewhere):
+    ended = threading.Event()
+
+    def live() -> None:
+        while not ended.wait(0.05):
+            os.utime(elsewhere / "lock")
+
+    beating = threading.Thread(target=live)
+    beating.start()
+    try:
+        with pytest.raises(RunLocked, match="process 77 on another-machine"), run_lock(elsewhere):
+            pass
+    finally:
+        ended.set()
+        beating.join()
+    assert (elsewhere / "lock").read_text() == "77 another-machine"
+
+
+def test_another_machine_that_is_silent_has_lost_its_run(elsewhere):
+    with run_lock(elsewhere):
+        assert (elsewhere / "lock").read_text().startswith(f"{os.getpid()} ")
+
+
+def test_who_holds_a_run_gives_signs_of_life_and_lets_go_at_the_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(lock, "BEAT_SECONDS", 0.02)
+    with run_lock(tmp_path):
+        first = (tmp_path / "lock").stat().st_mtime_ns
+        eventually(lambda: (tmp_path / "lock").stat().st_mtime_ns != first)
+    assert (tmp_path / "lock").read_text() == ""

@@ -22,7 +22,7 @@ def hub() -> Iterator[Hub]:
 @pytest.fixture
 def access(hub: Hub) -> Access:
     owner, name = REPO.split("/")
-    return Access(GithubRepo(hub.url.removeprefix("http://"), owner, name, hub.url), TOKEN)
+    return Access(GithubRepo(hub.url.removeprefix("http://"), owner, name, hub.url, chosen=True), TOKEN)
 
 
 @pytest.fixture

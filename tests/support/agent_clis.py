@@ -68,7 +68,17 @@ def _commands(cli: AgentCli, folder: Path) -> list[list[str]]:
     wanted = f"{cli.package}@{cli.tested}"
     if cli.registry == "npm":
         return [
-            ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--prefer-offline", wanted]
+            [
+                "npm",
+                "install",
+                "--prefix",
+                str(folder),
+                "--no-audit",
+                "--no-fund",
+                "--prefer-offline",
+                "--fetch-retries=0",
+                wanted,
+            ]
         ]
     python = str(folder / "bin" / "python")
     return [
@@ -80,6 +90,7 @@ def _commands(cli: AgentCli, folder: Path) -> list[list[str]]:
             "install",
             "--quiet",
             "--disable-pip-version-check",
+            "--retries=1",
             f"{cli.package}=={cli.tested}",
         ],
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -48,6 +49,10 @@ EVIDENCE = {
 }
 
 
+def sha(kind: str, number: int) -> str:
+    return hashlib.sha1(f"{kind} {number}".encode()).hexdigest()
+
+
 def gate(
     number: int, failing: int, total: int = 240, tests: tuple[str, ...] = (), seconds: float = 41.3
 ) -> GateReport:
@@ -62,7 +67,7 @@ def gate(
     verdict = Verdict.FAILED if red else Verdict.PASSED
     ran = CommandResult(command=COMMAND, verdict=verdict, exit_code=int(red), seconds=seconds, log="gate.log")
     tail = "\n".join(f"FAILED {name} - AssertionError" for name in names[:failing])
-    return GateReport(verdict=verdict, tree=f"{number + 7:040x}", commands=(ran,), reading=reading, tail=tail)
+    return GateReport(verdict=verdict, tree=sha("tree", number), commands=(ran,), reading=reading, tail=tail)
 
 
 def step(
@@ -102,8 +107,8 @@ def step(
         agent = AgentRun(
             reply=AgentReply(outcome=AgentOutcome.OK, exit_code=0, seconds=95.0, usage=usage, text=said),
             checkpoint=Checkpoint(
-                parent=f"{number:040x}",
-                commit=f"{number + 1:040x}",
+                parent=sha("commit", number - 1),
+                commit=sha("commit", number),
                 tree=report.tree,
                 files=files,
                 insertions=18 + number,
@@ -131,8 +136,8 @@ def facts(
         root="/home/ada/.local/state/buildloop/worktrees/1116-081502-3fa9",
         workdir="/home/ada/.local/state/buildloop/worktrees/1116-081502-3fa9",
         branch="buildloop/1116-081502-3fa9",
-        start_commit="c0ffee" + "0" * 34,
-        start_tree="0" * 40,
+        start_commit=sha("commit", 0),
+        start_tree=sha("tree", 0),
         repo="/home/ada/shop",
         repo_id="id",
     )
@@ -186,12 +191,20 @@ def complete() -> RunFacts:
         flaky,
         step(7, gate(7, 0), session=2, fill=38, cost=0.29),
     ]
-    return facts(steps, StopReason.COMPLETE, "A fresh run of the whole gate on commit 0000000008 is green.")
+    return facts(
+        steps,
+        StopReason.COMPLETE,
+        f"A fresh run of the whole gate on commit {sha('commit', 7)[:10]} is green.",
+    )
 
 
 def one_iteration() -> RunFacts:
     steps = [step(0, gate(0, 1), FailureMode.CODE_ERROR), step(1, gate(1, 0), fill=12, cost=0.08)]
-    return facts(steps, StopReason.COMPLETE, "A fresh run of the whole gate on commit 0000000002 is green.")
+    return facts(
+        steps,
+        StopReason.COMPLETE,
+        f"A fresh run of the whole gate on commit {sha('commit', 1)[:10]} is green.",
+    )
 
 
 def long_run() -> RunFacts:
@@ -255,7 +268,11 @@ def no_cost() -> RunFacts:
         step(1, gate(1, 2), FailureMode.CODE_ERROR, cost=None),
         step(2, gate(2, 0), cost=None),
     ]
-    return facts(steps, StopReason.COMPLETE, "A fresh run of the whole gate on commit 0000000003 is green.")
+    return facts(
+        steps,
+        StopReason.COMPLETE,
+        f"A fresh run of the whole gate on commit {sha('commit', 2)[:10]} is green.",
+    )
 
 
 def cancelled() -> RunFacts:

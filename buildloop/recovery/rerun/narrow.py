@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from buildloop.diagnosis.model import LogReading
 from buildloop.models import GateReport, Verdict
 from buildloop.recovery.rerun import javascript, managed, native, python, scripting
+from buildloop.recovery.rerun.early_stop import may_stop_early
 from buildloop.recovery.rerun.runner import Place, Runner, Words, raw, starts_with
 from buildloop.recovery.rerun.shell_words import plain_command
 
@@ -54,10 +55,13 @@ def narrowed_command(command: str, reading: LogReading) -> str | None:
 
 
 def narrowed_gate(commands: Sequence[str], report: GateReport) -> str | None:
-    """The same for a gate of several commands: only where one of them is red, all failures are its own."""
+    """The same for a gate of several commands: only where one of them is red, all failures are its own.
+
+    Not for a command that may have stopped at its first failure: the tests it never came to would be missing.
+    """
     pairs = zip(commands, report.commands, strict=False)
     red = [(command, result.verdict) for command, result in pairs if result.verdict is not Verdict.PASSED]
-    if len(red) != 1 or red[0][1] is not Verdict.FAILED:
+    if len(red) != 1 or red[0][1] is not Verdict.FAILED or may_stop_early(red[0][0]):
         return None
     return narrowed_command(red[0][0], report.reading)
 

@@ -18,18 +18,21 @@ ALWAYS_COUNT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """`tests` are those that passed or failed; `reports` says whether any report was left at all."""
+    """`tests` are those that passed or failed; `reports` says whether any report was left at all; `said` is what the
+    gate complained about."""
 
     counts: TestCounts | None = None
     tools: tuple[str, ...] = ()
     tests: frozenset[str] = frozenset()
     reports: bool = False
+    said: tuple[str, ...] = ()
 
 
 def ran(reading: LogReading, reports: Iterable[Path]) -> Ran:
     known = [path for path in reports if path.exists()]
     tests = frozenset(test for test, outcome in outcomes(known).items() if outcome != "skipped")
-    return Ran(reading.counts, tuple(reading.tools), tests, bool(known))
+    said = (*reading.error_lines, *(finding.file for finding in reading.findings if finding.file))
+    return Ran(reading.counts, tuple(reading.tools), tests, bool(known), said)
 
 
 def not_run(before: Ran, now: Ran) -> list[Objection]:

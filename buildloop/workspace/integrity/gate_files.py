@@ -47,6 +47,7 @@ class Gate:
     """Everything the commands reach at the start: script files, make targets by folder, package scripts by folder."""
 
     scripts: set[str] = field(default_factory=set)
+    sourced: set[str] = field(default_factory=set)
     targets: dict[str, list[str]] = field(default_factory=dict)
     packages: dict[str, set[str]] = field(default_factory=dict)
     programs: set[str] = field(default_factory=set)
@@ -85,6 +86,8 @@ def _follow(text: str, folder: str, named: bool, gate: Gate, read: Read) -> Iter
             and (named or words[0] in (".", "source") or INFRASTRUCTURE.search(script))
         ):
             gate.scripts.add(script)
+            if not named and words[0] in (".", "source"):
+                gate.sourced.add(script)
             content = read(script) or ""
             if _is_shell(script, content):
                 yield content, folder, False

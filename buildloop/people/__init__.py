@@ -1,0 +1,1 @@
+"""People in the loop: hints for the next iteration, and answers when a run asks."""

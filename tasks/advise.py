@@ -1,0 +1,69 @@
+"""What a person is told about the failure a run ended with: what memory knows of it, and what to do."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from buildloop.diagnosis.model import Finding
+from buildloop.files import write_atomic
+from buildloop.memory import generate_suggested_actions, query_similar_failures
+from buildloop.memory.model import SimilarFailure as Remembered
+from buildloop.memory.outcomes import finding_class, red_findings, stage_of
+from buildloop.memory.recall import Scope
+from buildloop.redact import redactor
+from buildloop.report.advice import Advice, save_advice
+from buildloop.report.error_context import SimilarFailure, format_context_error_report
+from buildloop.report.facts import RunFacts
+from buildloop.report.last_error import error_context
+from buildloop.report.masked import masked_value
+from buildloop.rundir import RunDir
+
+
+def advised(run: RunDir, facts: RunFacts) -> RunFacts:
+    """The facts with advice; also written down, as `advice.json` and `context-error-<stage>.md`."""
+    finding = next(iter(red_findings(facts.iterations[-1].gate).values()), None) if facts.iterations else None
+    if finding is not None:
+        facts = replace(facts, advice=masked_value(_advice(run, facts, finding), redactor(os.environ)))
+    save_advice(run.path, facts.advice)
+    error = error_context(facts)
+    text = format_context_error_report(
+        error.error,
+        error.stage,
+        error.iteration,
+        error.goal,
+        error.issue,
+        diagnosis=error.diagnosis,
+        similar=error.similar,
+        actions=error.actions,
+        plain=True,
+    )
+    write_atomic(run.path / f"context-error-{error.stage}.md", text)
+    run.events.emit(
+        "error.context_generated",
+        stage=error.stage,
+        iteration=error.iteration,
+        category=error.error_class,
+        issue=error.issue,
+    )
+    return facts
+
+
+def _advice(run: RunDir, facts: RunFacts, finding: Finding) -> Advice:
+    assert facts.workspace is not None
+    scope = Scope(facts.workspace.repo_id, facts.request.shared_memory)
+    found = query_similar_failures(finding, scope=scope, emit=run.events.emit)
+    past = [one for one in found if one.fixes or one.last_run != run.run_id]
+    actions = generate_suggested_actions(finding_class(finding), stage_of(finding), past)
+    return Advice(similar=tuple(map(_told, past)), actions=tuple(action.text for action in actions))
+
+
+def _told(one: Remembered) -> SimilarFailure:
+    best = max(one.fixes, key=lambda fix: fix.record.estimate, default=None)
+    return SimilarFailure(
+        message=one.message,
+        fix=(best.change.approach or best.change.summary) if best else "",
+        worked=best.record.worked if best else 0,
+        tried=best.record.tried if best else 0,
+        seen=one.seen,
+    )

@@ -1,0 +1,201 @@
+"""What an agent CLI is given and what it is kept from: environment, home, log-in, permissions, sessions."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from buildloop.agents.catalogue import CATALOGUE
+from buildloop.agents.environment import agent_environment
+from buildloop.agents.home import borrowed
+from buildloop.agents.registry import ADAPTERS, AGENTS, agent_for
+from buildloop.context.session import session_to_continue, window_in_force
+from buildloop.errors import InputError
+from buildloop.models import AgentOutcome, AgentReply, AgentRun, Checkpoint, Iteration, Permissions
+from tests.support.calls import agent_call
+from tests.support.states import report
+
+GIVEN = {
+    "PATH": "/bin", "HOME": "/home/me", "LC_ALL": "C", "JAVA_HOME": "/jdk", "GOPATH": "/go", "PYTHONPATH": "src",
+    "ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o", "GOOGLE_CLOUD_PROJECT": "g", "AWS_SECRET_ACCESS_KEY": "s",
+    "GITHUB_TOKEN": "t", "NPM_CONFIG_TOKEN": "n", "DATABASE_URL": "d", "CLAUDECODE": "1", "CODEX_SANDBOX": "x",
+    "MY_SETTING": "m",
+}  # fmt: skip
+
+
+def own_prefixes(name: str, model: str | None = None, **more: str) -> tuple[str, ...]:
+    with tempfile.TemporaryDirectory() as folder:
+        call = agent_call(Path(folder), environment={**GIVEN, **more}, model=model)
+        return ADAPTERS[name]().own_prefixes(call)
+
+
+def test_every_agent_of_the_table_has_an_adapter():
+    assert set(ADAPTERS) == set(CATALOGUE)
+    assert set(CATALOGUE) < set(AGENTS)
+
+
+def test_the_environment_has_what_the_gate_needs_and_the_agents_own_keys():
+    kept = agent_environment(GIVEN, own_prefixes("claude"), ())
+    assert {"PATH", "HOME", "LC_ALL", "JAVA_HOME", "GOPATH", "PYTHONPATH", "ANTHROPIC_API_KEY"} <= set(kept)
+    assert not {"OPENAI_API_KEY", "GITHUB_TOKEN", "NPM_CONFIG_TOKEN", "DATABASE_URL", "MY_SETTING"} & set(
+        kept
+    )
+
+
+def test_an_outer_session_of_an_agent_does_not_show():
+    for name in ADAPTERS:
+        assert not {"CLAUDECODE", "CODEX_SANDBOX"} & set(agent_environment(GIVEN, own_prefixes(name), ()))
+
+
+@pytest.mark.parametrize(
+    ("model", "kept"),
+    [
+        ("anthropic/claude-sonnet-4-5", {"ANTHROPIC_API_KEY"}),
+        ("openai/gpt-5", {"OPENAI_API_KEY"}),
+        ("bedrock/claude", {"AWS_SECRET_ACCESS_KEY"}),
+        ("mine/m1", {"ANTHROPIC_API_KEY", "OPENAI_API_KEY"}),
+        (None, {"ANTHROPIC_API_KEY", "OPENAI_API_KEY"}),
+    ],
+)
+def test_of_many_providers_keys_only_that_of_the_model_is_handed_on(model, kept):
+    keys = {"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN"}
+    for name in ("opencode", "aider"):
+        assert keys & set(agent_environment(GIVEN, own_prefixes(name, model), ())) == kept
+
+
+def test_the_keys_of_a_cloud_are_handed_on_where_the_model_comes_from_there(tmp_path):
+    assert "AWS_SECRET_ACCESS_KEY" not in agent_environment(GIVEN, own_prefixes("claude"), ())
+    bedrock = own_prefixes("claude", CLAUDE_CODE_USE_BEDROCK="1")
+    assert "AWS_SECRET_ACCESS_KEY" in agent_environment(GIVEN, bedrock, ())
+
+
+def test_what_the_user_names_is_passed_on():
+    assert agent_environment(GIVEN, (), ("DATABASE_URL", "NOT_THERE"))["DATABASE_URL"] == "d"
+
+
+def test_a_log_in_is_lent_and_a_renewed_one_given_back(tmp_path):
+    users, own = tmp_path / "users.json", tmp_path / "home" / "auth.json"
+    users.write_text("old")
+    users.chmod(0o600)
+    with borrowed({own: users}):
+        assert own.read_text() == "old"
+    assert not own.exists()
+    with borrowed({own: users}):
+        own.unlink()
+        own.write_text("renewed")
+    assert users.read_text() == "renewed"
+    assert users.stat().st_mode & 0o777 == 0o600
+    assert not own.exists()
+
+
+def test_a_log_in_renewed_by_a_call_that_was_killed_is_given_back_by_the_next(tmp_path):
+    users, own = tmp_path / "users.json", tmp_path / "auth.json"
+    users.write_text("old")
+    own.write_text("renewed")
+    with borrowed({own: users}):
+        assert own.read_text() == users.read_text() == "renewed"
+
+
+def test_without_a_log_in_nothing_is_lent(tmp_path):
+    with borrowed({tmp_path / "own": tmp_path / "missing"}):
+        assert not (tmp_path / "own").exists()
+
+
+def test_of_codex_own_configuration_only_the_choice_of_the_model_is_taken(tmp_path):
+    folder = tmp_path / "codex"
+    folder.mkdir()
+    (folder / "config.toml").write_text(
+        'model_provider = "mine"\nnotify = ["spy"]\n[mcp_servers.x]\ncommand = "spy"\n'
+        '[model_providers.mine]\nname = "mine"\nbase_url = "http://localhost/v1"\nenv_key = "MY_KEY"\n'
+    )
+    call = agent_call(tmp_path, environment={"HOME": "/", "CODEX_HOME": str(folder), "MY_KEY": "k"})
+    invocation = ADAPTERS["codex"]().prepare(call, tmp_path, call.prompt)
+    written = tomllib.loads((tmp_path / "config.toml").read_text())
+    assert written["model_providers"]["mine"]["base_url"] == "http://localhost/v1"
+    assert "notify" not in written
+    assert "mcp_servers" not in written
+    assert written["analytics"] == {"enabled": False}
+    assert invocation.variables["MY_KEY"] == "k"
+
+
+@pytest.mark.parametrize(
+    ("agent", "variable", "text"),
+    [("codex", "CODEX_HOME", "not = = toml"), ("opencode", "OPENCODE_CONFIG", "{not json")],
+)
+def test_a_broken_configuration_of_the_user_is_one_sentence(tmp_path, agent, variable, text):
+    place = tmp_path / "config.toml"
+    place.write_text(text)
+    given = str(tmp_path if agent == "codex" else place)
+    call = agent_call(tmp_path, environment={"HOME": "/", variable: given})
+    with pytest.raises(InputError, match=f"cannot be read.*{variable}"):
+        ADAPTERS[agent]().prepare(call, tmp_path / "run", call.prompt)
+
+
+def test_of_opencodes_own_configuration_only_the_choice_of_the_model_is_taken(tmp_path):
+    folder = tmp_path / ".config" / "opencode"
+    folder.mkdir(parents=True)
+    (folder / "opencode.jsonc").write_text(
+        '{\n  // mine\n  "model": "a/b", "mcp": {"x": {}}, "provider": {"a": {}}\n}'
+    )
+    call = agent_call(tmp_path, environment={"HOME": str(tmp_path)}, permissions=Permissions.EDIT_ONLY)
+    ADAPTERS["opencode"]().prepare(call, tmp_path / "run", call.prompt)
+    written = json.loads((tmp_path / "run" / "opencode.json").read_text())
+    assert written["model"] == "a/b"
+    assert "mcp" not in written
+    assert written["permission"]["bash"] == "deny"
+
+
+def test_a_program_that_is_not_installed_is_one_sentence_with_the_way_to_get_it(
+    request_for, repo, monkeypatch
+):
+    monkeypatch.setenv("PATH", "/nowhere")
+    for name, cli in CATALOGUE.items():
+        with pytest.raises(InputError, match=f"{name}.*not installed.*install it with") as caught:
+            agent_for(request_for(repo, agent=name))
+        assert cli.install in str(caught.value)
+
+
+def test_a_permission_the_agent_cannot_keep_is_refused_before_anything_starts(request_for, repo):
+    with pytest.raises(InputError, match="Codex CLI has no way to allow edit-only; choose --permissions"):
+        agent_for(request_for(repo, agent="codex", permissions="edit-only"))
+
+
+def iteration(**reply) -> Iteration:
+    point = Checkpoint(parent="a", commit="b", tree="t")
+    given = {"outcome": AgentOutcome.OK, "agent": "claude", "session_id": "s1", **reply}
+    run = AgentRun(reply=AgentReply(**given), checkpoint=point)
+    return Iteration(session=1, number=1, reports=(report(),), agent=run)
+
+
+def test_the_agents_session_goes_on_within_a_session_of_the_run(request_for, repo):
+    request = request_for(repo)
+    assert session_to_continue(request, "claude", iteration(), 1) == "s1"
+    assert session_to_continue(request, "claude", iteration(outcome=AgentOutcome.TIMEOUT), 1) == "s1"
+
+
+@pytest.mark.parametrize(
+    ("agent", "session", "reply", "changes"),
+    [
+        ("codex", 1, {}, {}),
+        ("claude", 2, {}, {}),
+        ("claude", 1, {"outcome": AgentOutcome.OVERFLOW}, {}),
+        ("claude", 1, {"outcome": AgentOutcome.HUNG}, {}),
+        ("claude", 1, {"outcome": AgentOutcome.CRASHED}, {}),
+        ("claude", 1, {"keeps_context": False}, {}),
+        ("claude", 1, {}, {"agent_session": "fresh"}),
+    ],
+)
+def test_otherwise_it_starts_anew(request_for, repo, agent, session, reply, changes):
+    assert session_to_continue(request_for(repo, **changes), agent, iteration(**reply), session) is None
+
+
+def test_the_window_is_the_users_else_the_agents_else_a_common_one(request_for, repo):
+    told = [AgentReply(outcome=AgentOutcome.OK, context_window=1_000_000)]
+    assert window_in_force(request_for(repo, context_window=5), told) == 5
+    assert window_in_force(request_for(repo, context_window=0), told) == 0
+    assert window_in_force(request_for(repo), told) == 1_000_000
+    assert window_in_force(request_for(repo), []) == 200_000

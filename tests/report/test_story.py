@@ -1,0 +1,76 @@
+"""What a report says about a run follows from the run, not from hope."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from buildloop.ledger import Call
+from buildloop.models import AgentOutcome, Usage
+from buildloop.report.markdown import ROWS_SHOWN, iteration_table, run_report
+from buildloop.report.story import story_of
+from tests.support import runs
+
+
+def test_only_a_complete_run_proves_anything():
+    assert {name for name, make in runs.ALL.items() if story_of(make()).proof.holds} == {
+        "complete",
+        "one_iteration",
+        "no_cost",
+    }
+
+
+def test_the_proof_is_about_the_tree_that_is_handed_back():
+    """Iteration 2 was better than the last one, so the branch holds it: its gate is what counts."""
+    found = runs.cancelled()
+    best = found.iterations[2]
+    result = found.result.model_copy(update={"tree": best.gate.tree, "handed_back": 2})
+    story = story_of(replace(found, result=result))
+    assert story.proof.report == best.gate
+    assert "best tree, that of iteration 2" in story.proof.claim
+    assert story.failing == best.gate.reading.failing
+
+
+def test_calls_that_failed_are_paid_and_counted():
+    found = runs.one_iteration()
+    call = Call(
+        session=1,
+        iteration=1,
+        agent="a",
+        ended=datetime(2026, 1, 1, tzinfo=UTC),
+        outcome=AgentOutcome.CRASHED,
+        seconds=1,
+        usage=Usage(cost_usd=0.5),
+    )
+    story = story_of(replace(found, calls=(call, call)))
+    assert (story.calls, story.usage.cost_usd, story.iterations) == (2, 1.0, 1)
+
+
+def test_a_run_nobody_works_on_any_more_is_interrupted():
+    story = story_of(runs.facts(list(runs.complete().iterations[:3]), None))
+    assert story.outcome.word == "interrupted"
+    assert "buildloop resume" in story.outcome.then
+
+
+def test_the_table_of_a_long_run_keeps_both_ends():
+    table = iteration_table(runs.long_run().iterations)
+    assert table.count("\n") == ROWS_SHOWN + 2
+    assert "| baseline |" in table
+    assert "| 200 |" in table
+    assert "161 more" in table
+
+
+def test_the_markdown_names_what_is_wanted_of_it():
+    text = run_report(runs.complete())
+    for title in (
+        "Goal",
+        "What is proven",
+        "Your next command",
+        "Iterations",
+        "Diagnoses",
+        "Flaky tests met",
+        "Cost",
+    ):
+        assert f"\n## {title}\n" in text
+    assert "**complete**" in text
+    assert "<" not in text.replace("<br>", "")
