@@ -133,7 +133,7 @@ class BuildRequest(BaseModel):
         (),
         description="If given: globs of the only environment variables agents and gates get (besides basics).",
     )
-    branch: str | None = Field(None, description="Branch for the result; default buildloop/<run id>.")
+    branch: str | None = Field(None, description="Branch for the result; default: buildloop/ and the run id.")
     dirty: DirtyPolicy = Field(
         DirtyPolicy.REFUSE, description="Uncommitted changes: refuse, include (a snapshot), or ignore them."
     )

@@ -24,8 +24,8 @@ PROGRESS_WITHIN = 3
 
 @dataclass(frozen=True, slots=True)
 class LoopState:
-    """`iterations[0]` is the baseline. `notes` are told to the agent once, in the next prompt. `answers` counts what
-    a person was asked; `answered_at` is the iteration after which they answered last."""
+    """`iterations[0]` is the baseline. `notes` are told to the agent once, in the next prompt. `answers` counts the
+    answers of people; `answered_at` is the iteration of the last."""
 
     request: BuildRequest
     workspace: WorkspaceInfo
@@ -58,11 +58,6 @@ class LoopState:
     def number(self) -> int:
         """The last finished iteration; 0 after the baseline."""
         return self.iterations[-1].number if self.iterations else 0
-
-    @property
-    def heard(self) -> set[str]:
-        """The hints that an agent was shown already."""
-        return {hint for one in self.iterations if one.agent for hint in one.agent.heard}
 
     @property
     def restarts(self) -> int:

@@ -61,7 +61,8 @@ def _call(state: LoopState, number: int, rung: int) -> AgentRun:
     run_agent = iterate.with_options(
         **task_options(retry_policy(strategy, state.request).iterate, state.request)
     )
-    hints = unheard(state.request.run_dir, state.heard)
+    heard = {hint for one in state.iterations if one.agent for hint in one.agent.heard}
+    hints = unheard(state.request.run_dir, heard)
     return run_agent(
         step_key(state.request, state.session, number, "iterate"),
         IterateInput(

@@ -33,6 +33,7 @@ from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.lock import run_lock
 from flows.steps import end_session, first_gate, next_iteration
 from tasks.ask import answer_of_a_person
+from tasks.bucket import fetch
 from tasks.finish import FinishInput, finish
 from tasks.forward import forward_to_prefect
 from tasks.github import read_issue, tell_github
@@ -77,6 +78,7 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
             stopped_by_prefect(request.run_dir),
             also_told(str(request.run_id), forward_to_prefect()),
         ):
+            fetch(request)
             result = _work(request)
     except InputError as error:
         name = "RunLocked" if isinstance(error, RunLocked) else "InvalidRequest"

@@ -74,9 +74,8 @@ def fleet(request: FleetRequest) -> State[FleetResult]:
     started, fleet_id = time.monotonic(), request.fleet_id or _own_id()
     plan = plan_of(request, fleet_id)
     race = Race(plan.requests, on=plan.race)
-    parallel = len(plan.requests) if race.on else min(request.parallel, len(plan.requests))
-    purse = Purse(request.budget_usd, parallel)
-    with ThreadPoolExecutor(parallel, thread_name_prefix="goal") as pool:
+    purse = Purse(plan.budget_usd, plan.parallel)
+    with ThreadPoolExecutor(plan.parallel, thread_name_prefix="goal") as pool:
         running = [
             pool.submit(contextvars.copy_context().run, _work, each, request.deployment, purse, race)
             for each in plan.requests

@@ -13,19 +13,20 @@ from uuid import UUID
 from prefect import flow, get_run_logger
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from buildloop.diagnosis.model import FailureMode
 from buildloop.diagnosis.run_dir import FAILURE_MODE, classify_build_loop_failure
-from buildloop.errors import RunLocked
+from buildloop.errors import InputError, RunLocked
 from buildloop.events import also_told
 from buildloop.fields import in_this_order
 from buildloop.result import StopReason
 from buildloop.storage import default_state_dir
+from buildloop.supervise.issues import IssueSource
 from buildloop.supervise.ledger import Ledger
 from buildloop.supervise.model import Attempt, Ending
 from buildloop.supervise.plan import Policy
-from buildloop.supervise.source import DirectorySource
+from buildloop.supervise.source import DirectorySource, Source
 from buildloop.supervise.tick import Tick, look
 from tasks import launch
 from tasks.forward import forward_to_prefect
@@ -36,8 +37,15 @@ class SuperviseRequest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra=in_this_order)
 
-    folder: str = Field(
-        description="Folder of request files (*.toml, *.json): settings of a run, one file each."
+    folder: str | None = Field(
+        None, description="Folder of request files (*.toml, *.json): settings of a run, one file each."
+    )
+    label: str | None = Field(
+        None, description="Instead of a folder: open GitHub issues with this label, of the repository below."
+    )
+    repo: str | None = Field(None, description="For issues: path of the checkout on the workers.")
+    github_repo: str | None = Field(
+        None, description="For issues: OWNER/NAME on GitHub; default: that of the checkout's remote."
     )
     defaults: dict[str, Any] = Field(
         default_factory=dict,
@@ -70,8 +78,26 @@ class SuperviseRequest(BaseModel):
 
     @property
     def ledger(self) -> Ledger:
-        name = re.sub(r"[^a-z0-9._-]+", "-", str(Path(self.folder).absolute()).lower()).strip("-")
+        place = self.folder or f"{self.github_repo or self.repo}/{self.label}"
+        name = re.sub(r"[^a-z0-9._-]+", "-", str(Path(place).absolute()).lower()).strip("-")
         return Ledger(Path(default_state_dir()) / "supervise" / name[-100:])
+
+    @property
+    def source(self) -> Source:
+        if self.folder is not None:
+            if not Path(self.folder).is_dir():
+                raise InputError(f"there is no folder {self.folder} on this worker; make it, or name another")
+            return DirectorySource(Path(self.folder), self.defaults)
+        assert self.label is not None
+        assert self.repo is not None
+        return IssueSource.of(Path(self.repo), self.label, self.github_repo, self.defaults)
+
+    @model_validator(mode="after")
+    def _one_source(self) -> SuperviseRequest:
+        issues = self.label is not None and self.repo is not None
+        if (self.folder is None) is not issues:
+            raise ValueError("give either a folder, or a label and the repo whose issues to watch")
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +151,12 @@ def supervise(request: SuperviseRequest) -> State[Tick]:
     Args:
         request: Where requests come from, and how much may be done about them.
     """
-    ledger, source = request.ledger, DirectorySource(Path(request.folder), request.defaults)
+    ledger = request.ledger
     try:
         with also_told(ledger.folder.name, forward_to_prefect()):
-            seen = look(source, ledger, FlowRuns(request.deployment), request.policy, datetime.now(UTC))
+            seen = look(
+                request.source, ledger, FlowRuns(request.deployment), request.policy, datetime.now(UTC)
+            )
     except RunLocked as error:
         return Completed(name="AlreadyWatching", message=str(error), data=Tick())
     said = f"{seen.new} new, {seen.started} started, {seen.done} done, {seen.given_up} given up, {seen.waiting} open"

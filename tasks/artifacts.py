@@ -46,6 +46,12 @@ def publish(run: RunDir, facts: RunFacts) -> None:
         run.events.emit("loop.degraded", what="artifacts", why=str(error)[:300])
 
 
+def artifact_page(run_id: str, what: str) -> str:
+    """Where the UI shows this artifact of the present flow run; without one, the page of the flow run itself."""
+    page, made = flow_run.ui_url or "", _made.get((str(flow_run.id), artifact_key(run_id, what)))
+    return f"{page.split('/runs/', maxsplit=1)[0]}/artifacts/artifact/{made}" if page and made else page
+
+
 def artifact_key(run_id: str, what: str) -> str:
     return f"buildloop-{re.sub(r'[^a-z0-9]+', '-', run_id)}-{what}"
 

@@ -15,6 +15,7 @@ from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 from tasks.advise import advised
 from tasks.artifacts import publish
+from tasks.bucket import keep
 from tasks.options import tell
 from tasks.record import facts_from, write_views
 
@@ -46,5 +47,6 @@ def finish(given: FinishInput) -> BuildResult:
         commits=commits,
         explanation=stop.explanation,
     )
+    keep(state.request, state.workspace)
     tell(f"finish: {stop.reason}", stop.reason)
     return result

@@ -13,7 +13,7 @@ from prefect.runtime import flow_run
 from buildloop.events import ENVELOPE, Listener
 from buildloop.redact import redactor
 from buildloop.text import one_line
-from tasks.artifacts import artifact_key
+from tasks.artifacts import artifact_page
 
 LONGEST_TEXT = 2000
 
@@ -28,7 +28,6 @@ def forward_to_prefect() -> Listener:
     related = [
         {"prefect.resource.id": f"prefect.flow-run.{flow_run.id}", "prefect.resource.role": "flow-run"}
     ]
-    page = flow_run.ui_url or ""
 
     def forward(event: dict[str, Any]) -> None:
         fields = {name: value for name, value in event.items() if name not in ENVELOPE}
@@ -36,7 +35,7 @@ def forward_to_prefect() -> Listener:
             event=event["type"],
             resource={
                 "prefect.resource.id": resource_id(event["run_id"]),
-                "prefect.resource.name": mask(_headline(event, page)),
+                "prefect.resource.name": mask(_headline(event)),
             },
             related=related,
             payload=_publishable(fields, mask),
@@ -46,19 +45,15 @@ def forward_to_prefect() -> Listener:
     return forward
 
 
-def _headline(event: dict[str, Any], page: str) -> str:
+def _headline(event: dict[str, Any]) -> str:
     """What `prefect deployment run --watch` prints of an event: the run, and at its end what came of it."""
     run_id = str(event["run_id"])
     if event["type"] != "loop.completed":
         return run_id
-    link = (
-        f"{page.split('/runs/', maxsplit=1)[0]}/artifacts/key/{artifact_key(run_id, 'report')}"
-        if page
-        else ""
-    )
-    told = (
-        f"{run_id}: {event['reason']} after {event['iterations']} iterations. {event.get('explanation', '')}"
-    )
+    link = artifact_page(run_id, "report")
+    count = event["iterations"]
+    spent = f"{count} iteration{'' if count == 1 else 's'}"
+    told = f"{run_id}: {event['reason']} after {spent}. {event.get('explanation', '')}"
     return " ".join([one_line(told, 400), *(["Report:", link] if link else [])])
 
 

@@ -27,6 +27,7 @@ from buildloop.stopwatch import worked_seconds
 from buildloop.workspace.checkpoint import Rules, Step, make_checkpoint
 from buildloop.workspace.link import commit_folders
 from buildloop.workspace.worktree import reopen
+from tasks.bucket import keep
 from tasks.options import DURABLE, attempt_number, attempts_left, next_delay, tell
 from tasks.surroundings import Surroundings, surroundings
 
@@ -78,6 +79,7 @@ def iterate(key: str, given: IterateInput) -> AgentRun:
         f"buildloop: iteration {given.number}",
         Rules(given.request.protect, os.environ, here.redact),
     )
+    keep(given.request, given.workspace)
     _announce_kept_out(given, here, checkpoint)
     if reply.outcome is AgentOutcome.OK and not checkpoint.changed:
         reply = reply.model_copy(update={"outcome": AgentOutcome.NO_CHANGE})

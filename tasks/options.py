@@ -8,12 +8,14 @@ from typing import Any, TypedDict
 from prefect import Task
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.context import TaskRunContext
+from prefect.filesystems import RemoteFileSystem
 from prefect.serializers import JSONSerializer
 from pydantic import Field
 
 from buildloop.recovery.policy import RetryPolicy
 from buildloop.redact import mask_own
 from buildloop.request import BuildRequest
+from tasks.bucket import result_storage
 
 
 class TaskOptions(TypedDict, total=False):
@@ -22,7 +24,7 @@ class TaskOptions(TypedDict, total=False):
     retry_jitter_factor: float
     retry_condition_fn: Any
     timeout_seconds: float
-    result_storage: Path
+    result_storage: Path | RemoteFileSystem
 
 
 def step_cache_key(_: TaskRunContext, parameters: dict[str, Any]) -> str:
@@ -69,7 +71,7 @@ def task_options(policy: RetryPolicy, request: BuildRequest) -> TaskOptions:
         "retries": policy.retries,
         "retry_delay_seconds": list(policy.delays),
         "retry_condition_fn": should_retry,
-        "result_storage": Path(request.state_dir) / "results",
+        "result_storage": result_storage(request),
     }
     if policy.jitter:
         options["retry_jitter_factor"] = policy.jitter

@@ -11,6 +11,7 @@ from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
 from buildloop.stopwatch import start_stopwatch
 from buildloop.workspace.worktree import prepare_worktree
+from tasks.bucket import keep
 from tasks.options import DURABLE, tell
 
 
@@ -29,6 +30,7 @@ def prepare_workspace(key: str, request: BuildRequest) -> WorkspaceInfo:
         max_iterations=request.max_iterations,
         max_restarts=request.max_restarts,
     )
+    keep(request, workspace)
     tell("prepare workspace", "workspace")
     return workspace
 

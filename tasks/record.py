@@ -22,6 +22,7 @@ from buildloop.state import LoopState
 from buildloop.stopwatch import save_stopwatch
 from buildloop.workspace.best import mark_best
 from tasks.artifacts import publish
+from tasks.bucket import keep
 from tasks.options import DURABLE, tell
 
 
@@ -38,6 +39,7 @@ def record(key: str, state: LoopState) -> int:
     facts = facts_from(run, state)
     write_page(run, facts)
     publish(run, facts)
+    keep(state.request, state.workspace)
     get_run_logger().info(log_line(state.last))
     tell(f"record s{state.session} i{state.number}", "record")
     return state.number

@@ -17,6 +17,7 @@ from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
 from buildloop.workspace.checkpoint import Step, go_back
 from buildloop.workspace.worktree import put_back
+from tasks.bucket import keep
 from tasks.options import DURABLE, attempts_left, tell
 from tasks.surroundings import surroundings
 
@@ -101,6 +102,7 @@ def _redirect(given: RecoverInput) -> Recovery:
     step = Step(str(given.request.run_id), given.session, given.number)
     commit = go_back(given.workspace, step, given.head, given.best_commit)
     put_back(given.workspace, commit)
+    keep(given.request, given.workspace)
     taken = str(given.step).replace("_", " ")
     who = f" ({given.request.agents[given.rung]})" if given.rung is not None else ""
     return Recovery(

@@ -14,7 +14,7 @@ from buildloop.cli.memory import memory
 from buildloop.cli.options import AsJson, Folder, Output, ReportFormat, RunId, Verbose
 from buildloop.cli.output import complain
 from buildloop.cli.suggestions import suggestions
-from buildloop.cli.work import cancel, resume, run, tell
+from buildloop.cli.work import cancel, fleet, resume, run, tell
 from buildloop.errors import BuildloopError
 
 app = typer.Typer(
@@ -69,6 +69,7 @@ app.command()(run)
 app.command()(resume)
 app.command()(cancel)
 app.command()(tell)
+app.command()(fleet)
 app.add_typer(memory, name="memory")
 app.add_typer(suggestions, name="suggestions")
 

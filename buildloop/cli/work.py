@@ -207,3 +207,32 @@ def tell(
         more_iterations=more_iterations,
         more_usd=more_usd,
     )
+
+
+def fleet(
+    file: Annotated[Path, Argument(help="Goals: TOML with [[goal]] tables, or JSON lines.")],
+    parallel: Annotated[Whole, Option(min=1, help="Most runs at the same time. (default: 4)")] = None,
+    budget_usd: Annotated[Number, Option(help="Most dollars all runs together may cost.")] = None,
+    deployment: Annotated[
+        Text, Option(help="Run each goal as this Prefect deployment, e.g. build-loop/on-demand.")
+    ] = None,
+    fleet_id: Annotated[Text, Option("--id", help="Continue this fleet, or name the new one.")] = None,
+    state_dir: Folder = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Work on many goals at once, or race several ways to one goal."""
+    from buildloop.cli.fleet import run_fleet
+
+    raise typer.Exit(
+        run_fleet(
+            file,
+            state_dir,
+            parallel=parallel,
+            budget_usd=budget_usd,
+            deployment=deployment,
+            fleet_id=fleet_id,
+            verbose=verbose,
+            as_json=as_json,
+        )
+    )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from buildloop.config import Setting, make_request, nearest
 from buildloop.errors import InputError
@@ -72,6 +72,8 @@ class Plan:
 
     requests: tuple[BuildRequest, ...]
     race: bool
+    parallel: int
+    budget_usd: float | None
 
 
 def plan_of(fleet: FleetRequest, fleet_id: str) -> Plan:
@@ -90,7 +92,23 @@ def plan_of(fleet: FleetRequest, fleet_id: str) -> Plan:
         _request({**defaults, **entry}, f"{fleet_id}-{number:0{digits}}", number)
         for number, entry in enumerate(entries, 1)
     )
-    return Plan(requests, race=bool(ways))
+    limits = _checked_limits(
+        {name: given[name] for name in ("parallel", "budget_usd") if name in given}, fleet
+    )
+    parallel = len(requests) if ways else min(limits.parallel, len(requests))
+    return Plan(requests, race=bool(ways), parallel=parallel, budget_usd=limits.budget_usd)
+
+
+def _checked_limits(given: Mapping[str, Any], fleet: FleetRequest) -> FleetRequest:
+    """What was asked for directly comes before what the file says."""
+    direct = {
+        name: getattr(fleet, name) for name in ("parallel", "budget_usd") if name in fleet.model_fields_set
+    }
+    try:
+        return FleetRequest.model_validate({**given, **direct})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"{first['loc'][0]} of the fleet is not usable: {first['msg']}") from None
 
 
 def _request(fields: Mapping[str, Any], run_id: str, number: int) -> BuildRequest:

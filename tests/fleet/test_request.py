@@ -10,6 +10,9 @@ from buildloop.errors import InputError
 from buildloop.fleet.request import FleetRequest, plan_of
 
 TOML = """
+parallel = 7
+budget_usd = 9.5
+
 [defaults]
 test = ["make test"]
 agent_command = "agent"
@@ -36,6 +39,8 @@ def test_toml_goals_take_the_defaults_they_do_not_set(tmp_path):
     ]
     assert [each.run_id for each in plan.requests] == ["f1-1", "f1-2"]
     assert not plan.race
+    assert (plan.parallel, plan.budget_usd) == (2, 9.5)
+    assert plan_of(FleetRequest(file=str(path), budget_usd=1.0, parallel=1), "f").parallel == 1
 
 
 def test_json_lines_and_goals_of_the_form_add_up(tmp_path):

@@ -129,6 +129,9 @@ class _Handler(BaseHTTPRequestHandler):
             if method == "PATCH":
                 every[0]["body"] = given["body"]
             return 200, every[0]
+        if re.fullmatch(rf"/repos/{REPO}/issues", path):
+            place = f"{hub.url}/repos/{REPO}/issues"
+            return 200, [{**issue, "url": f"{place}/{number}"} for number, issue in hub.issues.items()]
         if found := re.fullmatch(rf"/repos/{REPO}/issues/(\d+)(/comments)?", path):
             number = int(found[1])
             if number not in hub.issues:
