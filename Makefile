@@ -16,7 +16,7 @@ help:
 	@echo "make check  ruff, format, mypy --strict"
 	@echo "make bench  speed and memory of the diagnosis on a 200 MB log"
 	@echo "make chaos  kill a run 50 times, resume it, compare with an undisturbed one (10 minutes)"
-	@echo "make gauntlet  buildloop against plain retry on small real repositories (5 minutes)"
+	@echo "make gauntlet  buildloop against plain retry on small real repositories (10 minutes)"
 	@echo "make deploy    Prefect server, work pool, deployments, automations and a worker on this machine"
 	@echo "make undeploy  stop what make deploy started; nothing is deleted"
 	@echo "make lock   resolve the dependencies anew into requirements.lock"

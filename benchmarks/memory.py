@@ -26,6 +26,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 from buildloop.diagnosis.fingerprint import fingerprint
@@ -40,7 +41,7 @@ from buildloop.memory.words import message_of, test_of
 
 REPOS = tuple(f"{number:040x}" for number in range(1, 21))
 WRITERS, WRITES = 40, 250
-LOOKUPS = 2000
+LOOKUPS, WARMING = 2000, 200
 P99_BAR, INSERT_BAR = 0.050, 2000
 # Common words of real messages; the rest of a message are identifiers with the usual long tail.
 SHAPES = (
@@ -97,21 +98,30 @@ def failure_of(finding: Finding) -> Failure:
     )
 
 
-def insert(store: Store, count: int) -> tuple[float, list[tuple[str, Finding]]]:
-    """Seconds spent in the store for `count` different failures, and a sample of them to ask for later."""
-    messages, seconds, sample = Messages(2), 0.0, []
+@dataclass(frozen=True, slots=True)
+class Inserted:
+    """Seconds on the clock and of this process alone, and a sample of what was stored to ask for later."""
+
+    seconds: float
+    own_seconds: float
+    sample: list[tuple[str, Finding]]
+
+
+def insert(store: Store, count: int) -> Inserted:
+    messages, seconds, own, sample = Messages(2), 0.0, 0.0, []
     step = max(1, count // LOOKUPS)
     for number in range(count):
         finding, repo = messages.finding(), REPOS[number % len(REPOS)]
         failure, at = failure_of(finding), Moment(run=f"run-{number // 20:07d}", iteration=number % 20)
-        started = time.perf_counter()
+        started, busy = time.perf_counter(), time.process_time()
         remember_failure(store, repo, failure, at, 1_700_000_000 + number)
         seconds += time.perf_counter() - started
+        own += time.process_time() - busy
         if number % step == 0:
             sample.append((repo, finding))
         if number and number % 100_000 == 0:
             print(f"  {number:,} stored, {number / seconds:,.0f} a second", file=sys.stderr, flush=True)
-    return seconds, sample
+    return Inserted(seconds, own, sample)
 
 
 def timed(calls: Iterator[Callable[[], object]]) -> list[float]:
@@ -138,7 +148,7 @@ def lookups(place: Location, sample: list[tuple[str, Finding]], *, shared: bool)
             scope = Scope(repo, shared)
             yield lambda e=error, s=scope: query_similar_failures(e, scope=s, location=place, emit=complain)
 
-    for call in itertools.islice(calls(), 200):
+    for call in itertools.islice(calls(), WARMING):
         call()
     return timed(calls())
 
@@ -192,20 +202,25 @@ def concurrent_writers(place: Location, writers: int, writes: int) -> tuple[floa
 def measure(options: argparse.Namespace, folder: Path) -> dict[str, float]:
     place = Location(Kind.SQLITE, str(options.keep or folder / "memory.db"))
     with closing(open_store(place)) as store:
-        seconds, sample = insert(store, options.failures)
+        inserted = insert(store, options.failures)
         store.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         stored = int(store.rows("SELECT count(*) FROM failures")[0][0])
         size = store.size()
-    own, everywhere = lookups(place, sample, shared=False), lookups(place, sample, shared=True)
-    plain = primary_key_lookups(Path(place.target), len(sample))
+    busy = time.process_time()
+    own = lookups(place, inserted.sample, shared=False)
+    own_seconds = (time.process_time() - busy) / (len(own) + WARMING)
+    everywhere = lookups(place, inserted.sample, shared=True)
+    plain = primary_key_lookups(Path(place.target), len(inserted.sample))
     sqlite_place = Location(Kind.SQLITE, str(folder / "writers.db"))
     sqlite_seconds, sqlite_rows = concurrent_writers(sqlite_place, WRITERS, WRITES)
     postgres_seconds, postgres_rows = postgresql_writers(folder)
     return {
         "failures": stored,
-        "inserts_per_second": options.failures / seconds,
+        "inserts_per_second": options.failures / inserted.seconds,
+        "inserts_per_cpu_second": options.failures / inserted.own_seconds,
         "bytes_per_failure": size / stored,
         "lookup_p50_ms": statistics.median(own) * 1e3,
+        "lookup_cpu_ms": own_seconds * 1e3,
         "lookup_p99_ms": percentile(own, 0.99) * 1e3,
         "shared_lookup_p99_ms": percentile(everywhere, 0.99) * 1e3,
         "primary_key_p50_ms": statistics.median(plain) * 1e3,

@@ -200,15 +200,6 @@ def attempts_since_redirect(state: LoopState) -> list[Attempt]:
     return attempts
 
 
-def returns_to_red_tree(state: LoopState, iteration: Iteration) -> bool:
-    """Whether the agent, told what must not be repeated, has made a tree again that was red before it was told."""
-    told = [one.number for one in state.iterations if one.recovery and one.recovery.back_to]
-    if not told or iteration.agent is None or not iteration.agent.checkpoint.changed:
-        return False
-    red = {one.gate.tree for one in state.iterations[1:] if not one.gate.passed and one.number <= told[-1]}
-    return iteration.gate.tree in red
-
-
 def attempts_of(iteration: Iteration) -> list[Attempt]:
     """The gate runs of one iteration as attempts; reruns on the same tree only where they say something new."""
     kept: list[GateReport] = []

@@ -10,13 +10,14 @@ from buildloop.diagnosis.model import Attempt, FailureMode
 from buildloop.diagnosis.stuck import detect_infinite_loop
 from buildloop.models import GateReport, Iteration, LadderStep, Remedy, Strategy, Usage
 from buildloop.recovery.ecosystems import declares_anew
+from buildloop.recovery.forbidden import returns_to_red_tree
 from buildloop.recovery.ladder import step_when_stuck, upgrade_is_due
 from buildloop.recovery.policy import retry_policy
 from buildloop.recovery.redirect import redirect_note
 from buildloop.recovery.rerun.merge import merge_rerun
 from buildloop.recovery.rerun.narrow import covers, narrowed_gate
 from buildloop.recovery.strategies import strategy_for
-from buildloop.state import LoopState, attempts_of, attempts_since_redirect, flaky_tests, returns_to_red_tree
+from buildloop.state import LoopState, attempts_of, attempts_since_redirect, flaky_tests
 from tasks.classify import ClassifyInput, classify
 from tasks.gate import GateInput, gate
 from tasks.options import step_key, task_options

@@ -11,14 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import httpx
 from prefect import get_run_logger, task
 from prefect.blocks.system import Secret
+from prefect.exceptions import PrefectException
 
 from buildloop.errors import GithubError
 from buildloop.github.record import DRY_RUN_FILE, GithubRecord, load_record
 from buildloop.github.repository import SECRET_BLOCK
 from buildloop.models import Frozen
-from buildloop.redact import mask_own
+from buildloop.redact import mask_own, redactor
 from buildloop.report.facts import RunFacts, degraded_in
 from buildloop.report.write import write_page
 from buildloop.request import BuildRequest
@@ -61,9 +63,11 @@ def tell_github(facts: RunFacts) -> GithubRecord:
     run = RunDir(facts.request.run_dir)
     try:
         record = publish(facts, run.path, _access(facts.request), os.environ)
-    except GithubError as error:
-        run.events.emit("loop.degraded", what="github", why=str(error)[:500])
-        get_run_logger().warning(str(error))
+    except Exception as error:  # whatever GitHub, git or the network do: the run has its result
+        why = str(error) if isinstance(error, GithubError) else f"{type(error).__name__}: {error}"
+        why = redactor(os.environ)(why)[:500]
+        run.events.emit("loop.degraded", what="github", why=why)
+        get_run_logger().warning(why)
         tell("tell github: not told", "github")
         record = load_record(run.path)
     else:
@@ -87,11 +91,13 @@ def _say(run: RunDir, facts: RunFacts, record: GithubRecord) -> None:
 def _access(request: BuildRequest) -> Access:
     from buildloop.github.publish import access_for
 
-    return access_for(Path(request.repo), request.github_repo, os.environ, _block_token())
+    access = access_for(Path(request.repo), request.github_repo, os.environ)
+    return access if access.token else replace(access, token=_block_token())
 
 
 def _block_token() -> str:
+    """Empty where there is no such block, or nobody to ask for it: then the lack of a token is what is said."""
     try:
         return str(Secret.load(SECRET_BLOCK).get())  # type: ignore[union-attr]
-    except ValueError:  # there is no such block
+    except (ValueError, PrefectException, httpx.HTTPError):
         return ""

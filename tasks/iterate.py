@@ -25,7 +25,7 @@ from buildloop.request import AgentSession, BuildRequest
 from buildloop.rundir import RunDir
 from buildloop.stopwatch import worked_seconds
 from buildloop.workspace.checkpoint import Rules, Step, make_checkpoint
-from buildloop.workspace.link import git_folder
+from buildloop.workspace.link import commit_folders
 from buildloop.workspace.worktree import reopen
 from tasks.bucket import keep
 from tasks.options import DURABLE, attempt_number, attempts_left, next_delay, tell
@@ -134,7 +134,7 @@ def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
             idle_timeout=given.request.agent_idle_timeout,
             resume=given.resume,
             keep_context=given.request.agent_session is AgentSession.CONTINUE,
-            writable=(Path(given.workspace.root), git_folder(given.workspace)),
+            writable=(Path(given.workspace.root), *commit_folders(given.workspace)),
             extra_env=given.request.agent_env,
             sandbox=here.sandbox.also(folder),
         )

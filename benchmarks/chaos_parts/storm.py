@@ -79,7 +79,7 @@ def _start(arguments: list[str], state: Path, api_url: str | None) -> subprocess
     given = {"PREFECT_API_URL": api_url} if api_url else {}
     return subprocess.Popen(
         [sys.executable, "-m", "buildloop.cli.main", *arguments, "--state-dir", str(state)],
-        env={**kept, **given, "PYTHONPATH": str(ROOT)},
+        env={**kept, **given, "PYTHONPATH": str(ROOT), "BUILDLOOP_MEMORY_URL": str(state / "memory.db")},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from benchmarks.gauntlet_parts.repository import check_out, make_repository
 from benchmarks.gauntlet_parts.scenario import Scenario
 from benchmarks.gauntlet_parts.while_loop import AGENT_SECONDS
 from buildloop.events import read_events
+from buildloop.memory.location import VARIABLE
 from buildloop.request import BuildRequest, new_run_id
 from buildloop.result import BuildResult
 
@@ -20,6 +22,7 @@ def run_product(scenario: Scenario, root: Path, state_dir: Path) -> Ended:
     from flows.build_loop import build_loop
 
     started = time.monotonic()
+    os.environ[VARIABLE] = str(root / "memory.db")  # each scenario starts without a past
     repo = make_repository(scenario, root / "repo")
     request = BuildRequest(
         goal=scenario.goal,

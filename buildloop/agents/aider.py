@@ -5,6 +5,7 @@ Its exit code is 0 whatever happens. It has no tools: it edits the files it is t
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,6 +21,7 @@ from buildloop.agents.reading import Output, Reading, ended_without_a_word
 from buildloop.files import write_atomic
 from buildloop.models import AgentOutcome, Usage
 from buildloop.patterns import Regex
+from buildloop.workspace.git import IDENTITY
 
 LOG = "analytics.jsonl"
 STARTED = Regex(r"^Aider v\d", re.M)
@@ -53,7 +55,11 @@ class Aider:
             argv += [f"--{name}-file", str(home / f"{name}.md")]
         argv += ["--model", call.model] if call.model else []
         # It runs no commands, so nothing but itself looks for a home.
-        variables = {"HOME": str(home), "LITELLM_LOCAL_MODEL_COST_MAP": "True", **_identity(call.environment)}
+        variables = {
+            "HOME": str(home),
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            **_git_settings(call.environment, home),
+        }
         return Invocation((*argv, "--message-file", str(prompt)), variables)
 
     def session_is_gone(self, output: Output) -> bool:  # noqa: ARG002 (it never continues one)
@@ -125,10 +131,13 @@ def _prose(said: str) -> str:
     return spoken[heading[-1].end() if heading else 0 :].strip()
 
 
-def _identity(environment: Mapping[str, str]) -> dict[str, str]:
-    """Its git must find the user's settings although its home is another."""
-    users = Path(environment.get("HOME", "~")) / ".gitconfig"
-    return {} if "GIT_CONFIG_GLOBAL" in environment else {"GIT_CONFIG_GLOBAL": str(users)}
+def _git_settings(environment: Mapping[str, str], home: Path) -> dict[str, str]:
+    """The user's settings, and somebody to commit as: without a name it writes one into the repository's settings."""
+    users = environment.get("GIT_CONFIG_GLOBAL") or str(Path(environment.get("HOME", "~")) / ".gitconfig")
+    name, mail = IDENTITY
+    own = home / ".gitconfig"
+    write_atomic(own, f"[user]\n\tname = {name}\n\temail = {mail}\n[include]\n\tpath = {json.dumps(users)}\n")
+    return {"GIT_CONFIG_GLOBAL": str(own)}
 
 
 def _provide_prices(home: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from buildloop.agents import confine
 from buildloop.agents.contract import AgentCall
+from buildloop.choices import SandboxKind
 from buildloop.models import Permissions
 
 COMMON = (
@@ -29,13 +30,15 @@ CACHE_VARIABLES = (
 SCRIPT = Path(confine.__file__)
 
 
-def confines(permissions: Permissions) -> bool:
-    return permissions is not Permissions.FULL and confine.can_confine()
+def confines(call: AgentCall) -> bool:
+    """A sandbox the user asked for keeps the agent by itself, and what we need may not be inside of it."""
+    limited = call.permissions is not Permissions.FULL
+    return limited and call.sandbox.kind is SandboxKind.NONE and confine.can_confine()
 
 
 def confined(argv: Sequence[str], call: AgentCall, home: Path) -> list[str]:
     """`argv`, kept from writing outside, unless the user gave full permissions or the system cannot."""
-    if not confines(call.permissions):
+    if not confines(call):
         return list(argv)
     folders = writable_folders(call, home)
     return [sys.executable, "-I", "-S", str(SCRIPT), *map(str, folders), "--", *argv]

@@ -96,7 +96,7 @@ class CliAgent:
                 idle_timeout=call.idle_timeout,
                 grace=GRACE_SECONDS,
                 redact=call.redact,
-                sandbox=call.sandbox.also(home, scratch),
+                sandbox=call.sandbox.also(home, scratch, *filter(Path.is_file, invocation.lent.values())),
             )
         output = Output(out, err, result.exit_code, home, call.workdir, started, call.resume)
         if call.resume is not None and not result.timed_out and self.adapter.session_is_gone(output):

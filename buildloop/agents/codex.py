@@ -16,6 +16,7 @@ from buildloop.agents.contract import AgentCall
 from buildloop.agents.failures import failure_outcome
 from buildloop.agents.output import Event, at, count_at, json_lines, tail, text_at
 from buildloop.agents.reading import Output, Reading, ended_without_a_word, unique
+from buildloop.choices import SandboxKind
 from buildloop.errors import InputError
 from buildloop.files import write_atomic
 from buildloop.models import AgentOutcome, Permissions, Usage
@@ -47,8 +48,9 @@ class Codex:
         if base := call.environment.get("OPENAI_BASE_URL"):
             config["openai_base_url"] = base
         write_atomic(home / "config.toml", _toml(config))
-        # Inside our own boundary the program's sandbox cannot be set up, and need not be.
-        ours = confines(call.permissions) or call.permissions is Permissions.FULL
+        # Inside our own boundary or sandbox the program's cannot be set up, and need not be.
+        held = confines(call) or call.sandbox.kind is not SandboxKind.NONE
+        ours = held or call.permissions is Permissions.FULL
         options = ["--json", "--skip-git-repo-check", *(NO_SANDBOX if ours else OWN_SANDBOX)]
         options += ["-m", call.model] if call.model else []
         what = ["exec", "resume", *options, call.resume] if call.resume else ["exec", *options]

@@ -114,7 +114,7 @@ def _agents() -> Iterator[Check]:
 def _boundary() -> Check:
     if can_confine():
         return Check("boundary", "ok", "the kernel keeps agents from writing outside of their workspace")
-    advice = "Linux 5.13 or newer has Landlock; without it run agents you do not trust in a container"
+    advice = "Linux 5.13 or newer has Landlock; without it use --sandbox for agents you do not trust"
     return Check("boundary", "warn", "nothing keeps agents from writing outside of their workspace", advice)
 
 

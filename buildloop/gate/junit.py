@@ -99,15 +99,20 @@ def read_junit(paths: Iterable[Path]) -> LogReading | None:
 
 
 def outcomes(paths: Iterable[Path]) -> dict[str, str]:
-    """Every test of the reports and how it ended: passed, failed or skipped."""
+    """Every test of the reports and how it ended: passed, failed or skipped. A module that pytest could not load is
+    reported like a test, but none has run in it."""
     found: dict[str, str] = {}
     for path in paths:
         try:
             cases = _parse(path.read_bytes())
         except (expat.ExpatError, UnsafeXmlError, OSError):
             continue
-        found |= {_test_id(case): case.outcome for case in cases}
+        found |= {_test_id(case): case.outcome for case in cases if not _is_unloaded_module(case)}
     return found
+
+
+def _is_unloaded_module(case: _Case) -> bool:
+    return not case.classname and case.message.startswith("collection failure")
 
 
 def read_junit_bytes(document: bytes) -> LogReading:

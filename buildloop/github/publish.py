@@ -30,11 +30,9 @@ class Access:
     token: str
 
 
-def access_for(
-    checkout: Path, given: str | None, environment: Mapping[str, str], fallback_token: str = ""
-) -> Access:
+def access_for(checkout: Path, given: str | None, environment: Mapping[str, str]) -> Access:
     repo = repository_for(checkout, given, environment)
-    return Access(repo, token_for(repo, environment) or fallback_token)
+    return Access(repo, token_for(repo, environment))
 
 
 def require_token(access: Access) -> None:

@@ -105,12 +105,9 @@ def token_for(repo: GithubRepo, environment: Mapping[str, str]) -> str:
 
 
 def token_advice(repo: GithubRepo) -> str:
-    names = (
-        TOKENS if repo.api_url == PUBLIC_API else (ENTERPRISE_TOKENS[0], "GITHUB_API_URL and GITHUB_TOKEN")
-    )
     return (
-        f"set {' or '.join(repo.token_names)}, or the Prefect secret block {SECRET_BLOCK!r}, to a token for {repo.full_name} "
-        "that may read and write issues, contents and pull requests"
+        f"set {' or '.join(repo.token_names)}, or the Prefect secret block {SECRET_BLOCK!r}, to a token "
+        f"for {repo.full_name} that may read and write issues, contents and pull requests"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from buildloop.diagnosis.model import FailureMode, Finding
@@ -34,9 +34,12 @@ def recall_history(store: Store, state: LoopState, now: int) -> History:
     """What earlier runs know about the failures of the last gate. The first failure always gets suggestions; the
     others only where a fix is known."""
     scope = Scope(state.workspace.repo_id, state.request.shared_memory)
+    asked = dict(list(red_findings(state.last.gate).items())[:ASKED_ABOUT])
     with store.within(LOOKUP_SECONDS):
-        asked = list(red_findings(state.last.gate).items())[:ASKED_ABOUT]
-        recalled = [_recalled(store, state, print_, finding, scope, now) for print_, finding in asked]
+        recalled = []
+        for print_, finding in asked.items():
+            similar = _worth_telling(similar_failures(store, finding, 3, scope), state, asked)
+            recalled.append(_recalled(store, state, print_, finding, similar, now))
     with_fix = [one for one in recalled[1:] if any(action.fix for action in one.actions)]
     return History(recalled=tuple([*recalled[:1], *with_fix][:MOST_RECALLED]))
 
@@ -61,11 +64,15 @@ def learn(store: Store, state: LoopState, now: int, redact: Redactor, emit: Emit
 
 
 def _recalled(
-    store: Store, state: LoopState, print_: str, finding: Finding, scope: Scope, now: int
+    store: Store,
+    state: LoopState,
+    print_: str,
+    finding: Finding,
+    similar: tuple[SimilarFailure, ...],
+    now: int,
 ) -> Recalled:
-    repo = repo_number(store, scope.repo)
+    repo = repo_number(store, state.workspace.repo_id)
     error_class, stage = finding_class(finding), stage_of(finding)
-    similar = _worth_telling(similar_failures(store, finding, 3, scope), state)
     records = {key: record_of(store, repo, key) for key in default_keys(error_class, stage)}
     overall = record_of(store, repo, class_subject(error_class))
     actions = generate_suggested_actions(error_class, stage, similar, records=records, overall=overall)
@@ -81,16 +88,23 @@ def _recalled(
         session=state.session,
         iteration=iteration,
         keys=tuple(action.key for action in actions),
-        repo=scope.repo,
+        repo=state.workspace.repo_id,
     )
     headline = one_line(": ".join(filter(None, (test_of(finding), message_of(finding)))), 160)
     return Recalled(headline=headline, similar=similar, actions=actions, suggestion=suggestion)
 
 
-def _worth_telling(found: Sequence[SimilarFailure], state: LoopState) -> tuple[SimilarFailure, ...]:
-    """A failure that only this run has met, and that nothing has cured yet, is no history."""
+def _worth_telling(
+    found: Sequence[SimilarFailure], state: LoopState, asked: Collection[str]
+) -> tuple[SimilarFailure, ...]:
+    """A failure that only this run has met, and that nothing has cured yet, is no history; one that is similar and
+    red here too speaks for itself."""
     own = str(state.request.run_id)
-    return tuple(one for one in found if one.fixes or one.last_run != own)
+    return tuple(
+        one
+        for one in found
+        if (one.fixes or one.last_run != own) and (one.exact or one.fingerprint not in asked)
+    )
 
 
 def _confirm(

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 POSTINGS = 500
-CANDIDATES = 60
-COUNTED = 4000
+CANDIDATES = 40
+COUNTED = 1000
 FEW = 10  # in so small a memory no word can be called common
 K1 = 1.2
 B = 0.75

@@ -53,7 +53,9 @@ def money(dollars: float | None) -> str:
     """Cents, and parts of them where there are hardly any."""
     if dollars is None:
         return ""
-    return f"${dollars:,.2f}" if dollars >= 0.1 or dollars == 0 else f"${dollars:.4f}"
+    cents = f"${dollars:,.2f}"
+    exact = f"${dollars:.4f}"
+    return cents if dollars >= 0.1 or exact == f"{cents}00" else exact
 
 
 def count(number: int, thing: str, many: str = "") -> str:

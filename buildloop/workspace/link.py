@@ -9,6 +9,8 @@ from buildloop.files import write_atomic
 from buildloop.models import WorkspaceInfo
 from buildloop.workspace.git import run_git
 
+COMMITTED_TO = ("objects", "refs", "logs", "worktrees", "reftable")
+
 
 def reconnect(workspace: WorkspaceInfo) -> bool:
     """Mend the link to the repository; False when git knows no such worktree any more.
@@ -35,6 +37,12 @@ def reconnect(workspace: WorkspaceInfo) -> bool:
 def git_folder(workspace: WorkspaceInfo) -> Path:
     """Where commits, branches and the worktree's own index are written."""
     return _common_dir(Path(workspace.repo))
+
+
+def commit_folders(workspace: WorkspaceInfo) -> tuple[Path, ...]:
+    """What of the repository's own folder a commit in the worktree writes to: not its settings, not its hooks."""
+    common = _common_dir(Path(workspace.repo))
+    return tuple(common / name for name in COMMITTED_TO if (common / name).is_dir())
 
 
 def worktree_git_folder(workspace: WorkspaceInfo) -> Path | None:

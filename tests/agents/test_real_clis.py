@@ -11,8 +11,12 @@ import psutil
 import pytest
 
 from buildloop.agents.catalogue import CATALOGUE
+from buildloop.choices import SandboxKind
+from buildloop.errors import InputError
 from buildloop.models import AgentOutcome, Permissions
+from buildloop.sandbox import Sandbox, check_sandbox, toolchains
 from tests.agents.conftest import FIX, MODELS, READ, only_with_all
+from tests.support.agent_clis import folder_of
 from tests.support.waiting import content, eventually, processes_with
 
 pytestmark = pytest.mark.slow
@@ -31,9 +35,11 @@ def test_it_fixes_the_bug_and_every_figure_is_exact(driver):
     ]
     if driver.is_aider:
         turns = [FIX | {"usage": {"input": 5, "cache_read": 1500, "output": 20}}]
+    settings = (driver.workdir / ".git" / "config").read_text()
     reply = driver.call(*turns)
     assert reply.outcome is AgentOutcome.OK
     assert "return a + b" in driver.source
+    assert (driver.workdir / ".git" / "config").read_text() == settings
     assert driver.model.turns_left == 0
     assert (reply.agent, reply.model, reply.turns) == (driver.name, MODELS[driver.name], len(turns))
     assert reply.usage.context_tokens == 1525
@@ -195,6 +201,22 @@ def test_the_users_own_settings_hooks_and_secrets_stay_out(driver, monkeypatch):
     seen = (driver.workdir / "seen.txt").read_text()
     assert "not-for-agents" not in seen
     assert "PATH=" in seen
+
+
+@only_with_all
+def test_it_works_in_a_sandbox(driver):
+    if driver.is_aider:
+        pytest.skip("aider runs no commands")
+    readable = (folder_of(CATALOGUE[driver.name]), *toolchains(os.environ))
+    sandbox = Sandbox(SandboxKind.BWRAP, (driver.workdir, driver.folder / "out"), readable)
+    try:
+        check_sandbox(sandbox)
+    except InputError as error:
+        pytest.skip(str(error))
+    look = {"say": "x", "do": [{"run": f"ls {Path.home()} > seen.txt; echo done"}]}
+    reply = driver.call(READ, FIX, look, {"say": "Done."}, sandbox=sandbox)
+    assert reply.outcome is AgentOutcome.OK
+    assert "return a + b" in driver.source
 
 
 def _programs(name: str, mark: str) -> list[int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from buildloop.diagnosis.model import Finding, LogReading, TestCounts
-from buildloop.gate.junit import UnsafeXmlError, merge, read_junit, read_junit_bytes
+from buildloop.gate.junit import UnsafeXmlError, merge, outcomes, read_junit, read_junit_bytes
 
 PYTEST = b"""<?xml version="1.0" encoding="utf-8"?><testsuites>
 <testsuite name="pytest" errors="0" failures="1" skipped="1" tests="3">
@@ -103,3 +103,12 @@ def test_a_pytest_report_without_files_takes_the_ids_that_can_be_run_from_the_lo
     merged = merge(LogReading(findings=(told,), failing=(told.test or "",)), read_junit_bytes(bare))
     assert merged.failing == ("tests/test_cart.py::TestCart::test_total[a::b]",)
     assert merged.findings == (told,)
+
+
+def test_a_module_that_could_not_be_loaded_is_no_test_that_ran(tmp_path):
+    report = tmp_path / "report.xml"
+    report.write_text(
+        '<testsuite><testcase classname="" name="test_x"><error message="collection failure">E</error></testcase>'
+        '<testcase classname="test_y" name="test_one"/></testsuite>'
+    )
+    assert list(outcomes([report]).values()) == ["passed"]

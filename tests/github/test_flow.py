@@ -82,6 +82,9 @@ def test_a_failed_run_comments_once_and_its_resume_changes_that_comment(run_issu
     (comment,) = hub.comments[12]
     assert comment["body"].startswith(run_mark(run.run_id))
     assert comment["html_url"] in ran.stdout
+    assert "What Failed" in (run.path / "context-error-gate.md").read_text()
+    (told,) = events(run, "error.context_generated")
+    assert (told["stage"], told["iteration"], told["category"]) == ("gate", 1, "ASSERTION_FAILURE")
     known = {"GITHUB_API_URL": hub.url, "GITHUB_TOKEN": TOKEN}
     again = buildloop(
         "resume", run.run_id, "--max-iterations", "2", "--state-dir", str(tmp_path / "state"), env=known

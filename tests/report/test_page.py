@@ -7,9 +7,12 @@ from html import unescape
 
 import pytest
 
+from buildloop.events import read_events
 from buildloop.report.html import GROUP, groups_of, html_report
 from buildloop.report.story import story_of
 from buildloop.report.timeline import chart_of
+from buildloop.report.write import write_page
+from buildloop.rundir import RunDir
 from tests.support import runs
 
 
@@ -103,3 +106,15 @@ def test_the_templates_are_part_of_the_wheel(tmp_path):
     packed = set(zipfile.ZipFile(wheel).namelist())
     templates = root / "buildloop" / "report" / "templates"
     assert {f"buildloop/report/templates/{path.name}" for path in templates.iterdir()} <= packed
+
+
+def test_a_page_that_cannot_be_drawn_does_not_stop_the_run(tmp_path, monkeypatch):
+    run = RunDir(tmp_path / "r1")
+
+    def broken(_: object) -> str:
+        raise ZeroDivisionError("no columns")
+
+    monkeypatch.setattr("buildloop.report.write.html_report", broken)
+    write_page(run, runs.complete())
+    (event,) = read_events(run.events.path)
+    assert (event["type"], event["what"]) == ("loop.degraded", "report.html")

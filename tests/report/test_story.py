@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+
 from buildloop.ledger import Call
 from buildloop.models import AgentOutcome, Usage
 from buildloop.report.markdown import ROWS_SHOWN, iteration_table, run_report
 from buildloop.report.story import story_of
+from buildloop.report.words import duration, money
 from tests.support import runs
 
 
@@ -74,3 +77,19 @@ def test_the_markdown_names_what_is_wanted_of_it():
         assert f"\n## {title}\n" in text
     assert "**complete**" in text
     assert "<" not in text.replace("<br>", "")
+
+
+@pytest.mark.parametrize(
+    ("dollars", "words"),
+    [(None, ""), (0, "$0.00"), (0.04, "$0.04"), (0.0129, "$0.0129"), (0.129, "$0.13"), (1234.5, "$1,234.50")],
+)
+def test_money_is_told_in_cents_and_parts_of_them_where_they_matter(dollars, words):
+    assert money(dollars) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "0 s"), (0.4, "under 1 s"), (59.6, "1 min"), (61, "1 min 1 s"), (7320, "2 h 2 min")],
+)
+def test_time_is_told_in_words(seconds, words):
+    assert duration(seconds) == words

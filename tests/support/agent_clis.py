@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import functools
 import os
 import shutil
 import subprocess
@@ -17,8 +18,9 @@ INSTALLERS_ENVIRONMENT = dict(os.environ)
 INSTALL_SECONDS = 600
 
 
+@functools.cache
 def why_not(name: str) -> str | None:
-    """Why this CLI cannot be had here; None when it is installed, or was just now."""
+    """Why this CLI cannot be had here; None when it is installed, or was just now. Tried once in a test run."""
     cli = CATALOGUE[name]
     if (folder_of(cli) / ".complete").exists():
         return None
@@ -65,32 +67,9 @@ def _install(cli: AgentCli) -> str | None:
 
 
 def _commands(cli: AgentCli, folder: Path) -> list[list[str]]:
-    wanted = f"{cli.package}@{cli.tested}"
     if cli.registry == "npm":
-        return [
-            [
-                "npm",
-                "install",
-                "--prefix",
-                str(folder),
-                "--no-audit",
-                "--no-fund",
-                "--prefer-offline",
-                "--fetch-retries=0",
-                wanted,
-            ]
-        ]
-    python = str(folder / "bin" / "python")
-    return [
-        [sys.executable, "-m", "venv", str(folder)],
-        [
-            python,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--retries=1",
-            f"{cli.package}=={cli.tested}",
-        ],
-    ]
+        quiet = ["--no-audit", "--no-fund", "--prefer-offline", "--fetch-retries=0"]
+        return [["npm", "install", "--prefix", str(folder), *quiet, f"{cli.package}@{cli.tested}"]]
+    quiet = ["--quiet", "--disable-pip-version-check", "--retries=1"]
+    install = [str(folder / "bin" / "python"), "-m", "pip", "install", *quiet, f"{cli.package}=={cli.tested}"]
+    return [[sys.executable, "-m", "venv", str(folder)], install]

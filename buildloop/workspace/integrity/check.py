@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from buildloop.models import WorkspaceInfo
-from buildloop.workspace.git import git_or_none, run_git
+from buildloop.workspace.git import run_git
 from buildloop.workspace.integrity.compare import compare_tests
 from buildloop.workspace.integrity.executed import Ran, kept_from_running, missing_tests, not_run
 from buildloop.workspace.integrity.files import is_test, matches
@@ -19,7 +19,7 @@ from buildloop.workspace.integrity.model import Change, Objection, Role, Tests, 
 from buildloop.workspace.integrity.readers import read_file
 from buildloop.workspace.integrity.settings import narrowed_settings
 from buildloop.workspace.integrity.surroundings import surrounding_tricks
-from buildloop.workspace.integrity.trees import changes_between
+from buildloop.workspace.integrity.trees import Blob, blobs, changes_between
 from buildloop.workspace.integrity.tricks import tricks_in
 
 MOST_TEST_FILES = 500
@@ -38,9 +38,14 @@ class Evidence:
 
 
 def objections_to(evidence: Evidence) -> list[Objection]:
+    with blobs(Path(evidence.workspace.root)) as blob:
+        return _objections(evidence, blob)
+
+
+def _objections(evidence: Evidence, blob: Blob) -> list[Objection]:
     root, start = Path(evidence.workspace.root), evidence.workspace.start_commit
-    changes = changes_between(root, start, evidence.commit)
-    old, new = _reader(root, start), _reader(root, evidence.commit)
+    changes = changes_between(root, start, evidence.commit, blob)
+    old, new = _reader(blob, start), _reader(blob, evidence.commit)
     inside = Path(evidence.workspace.workdir).relative_to(root).as_posix()
     before, after = tests_of(changes, newer=False), tests_of(changes, newer=True)
     found = [
@@ -158,12 +163,9 @@ def _file_of(test: str, tests: Tests) -> str:
     return next((u.file for u in tests.units if test.endswith(u.name.replace("::", "."))), "")
 
 
-def _reader(root: Path, commit: str) -> Read:
+def _reader(blob: Blob, commit: str) -> Read:
     @cache
     def read(name: str) -> str | None:
-        if name.startswith(("..", "/")) or name == ".":
-            return None
-        kind = git_or_none(root, "cat-file", "-t", f"{commit}:{name}")
-        return git_or_none(root, "show", f"{commit}:{name}") if kind == "blob" else None
+        return None if name.startswith(("..", "/")) or name == "." else blob(f"{commit}:{name}")
 
     return read

@@ -41,7 +41,11 @@ def is_test(name: str) -> bool:
 
 def is_collected(name: str) -> bool:
     """Whether a runner would take this for a file with tests, going by its name."""
-    return is_test(name) and not NEVER_COLLECTED.search(name) and collected_by_name(name)
+    return (
+        (is_test(name) or name.endswith(".rs"))
+        and not NEVER_COLLECTED.search(name)
+        and collected_by_name(name)
+    )
 
 
 def collected_by_name(name: str) -> bool:

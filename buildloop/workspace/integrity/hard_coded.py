@@ -27,6 +27,9 @@ def hard_coded(change: Change, tests: Literals) -> Iterator[Objection]:
         ast.dump(node) for node in ast.walk(before) if isinstance(node, ast.If | ast.IfExp | ast.match_case)
     }
     for node in ast.walk(after):
+        if isinstance(node, ast.Dict):
+            yield from _table(node, before, change.name, tests)
+            continue
         if isinstance(node, ast.If) and ast.dump(node) not in known:
             asked, answer = _values(node.test, compared=True), _returned(node.body)
         elif isinstance(node, ast.IfExp) and ast.dump(node) not in known:
@@ -41,6 +44,21 @@ def hard_coded(change: Change, tests: Literals) -> Iterator[Objection]:
         if telling and plain:
             text = f"{change.name} answers a test's own input with its expected value: {ast.unparse(node).splitlines()[0]}"
             yield Objection("special-cased", change.name, text, blocks=sure)
+
+
+def _table(node: ast.Dict, before: ast.Module, name: str, tests: Literals) -> Iterator[Objection]:
+    """A table from a test's whole input to its answer. One plain key says nothing: that is what tables are for."""
+    rows = [(k, _values(k), _values(v)) for k, v in zip(node.keys, node.values, strict=True) if k is not None]
+    telling = [(k, {*asked, *answer}) for k, asked, answer in rows if len(asked) > 1 and answer]
+    if not telling or ast.dump(node) in {
+        ast.dump(one) for one in ast.walk(before) if isinstance(one, ast.Dict)
+    }:
+        return
+    for key, values in telling:
+        if any(values <= test for test in tests()):
+            text = f"{name} answers a test's own input with its expected value: {ast.unparse(key)}"
+            yield Objection("special-cased", name, text)
+            return
 
 
 def _values(node: ast.AST, *, compared: bool = False) -> list[str]:

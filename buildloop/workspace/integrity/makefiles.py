@@ -40,9 +40,13 @@ class Makefile:
 def read_makefile(text: str) -> Makefile:
     made = Makefile()
     targets: list[str] = []
+    again: set[str] = set()  # a later recipe replaces the earlier one
     for line in text.replace("\\\n", " ").splitlines():
         if line.startswith("\t"):
             for target in targets:
+                if target in again:
+                    made.recipes[target] = []
+                    again.discard(target)
                 made.recipes[target].append(" ".join(line.split()))
             continue
         bare = line.split(" #")[0].strip()
@@ -55,6 +59,7 @@ def read_makefile(text: str) -> Makefile:
             made.includes += included["files"].split()
         elif rule := RULE.match(bare):
             targets = rule["targets"].split()
+            again = {target for target in targets if made.recipes.get(target)}
             for target in targets:
                 made.needs.setdefault(target, []).extend(rule["needs"].split())
                 made.recipes.setdefault(target, [])

@@ -24,6 +24,7 @@ class Assertion:
     roots: frozenset[str] = frozenset()
     conditional: bool = False
     empty: bool = False  # true whatever the code does
+    helper: str = ""  # a call that demands whatever this function of the tests demands
 
     @property
     def line(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from buildloop.workspace.integrity.files import is_collected
@@ -33,13 +33,30 @@ class Pool:
     literals: Counter[str]
     local: frozenset[str]
     grown: list[tuple[Unit, frozenset[str]]]
+    old_helpers: Mapping[str, Unit]
+    new_helpers: Mapping[str, Unit]
 
     def take(self, lost: Assertion) -> bool:
         for index, (demand, unit) in enumerate(self.demands):
-            if _covers(demand, unit, lost, self.local):
+            if self._covers(demand, unit, lost):
                 del self.demands[index]
                 return True
         return any(_covers_as_row(unit, added, lost) for unit, added in self.grown)
+
+    def _covers(self, demand: Assertion, unit: Unit, lost: Assertion) -> bool:
+        """Directly, or through a helper of the tests that demands the same of what it is given."""
+        if not demand.helper or demand.helper not in self.new_helpers:
+            return demand.kind != "call" and _same_demand(demand, unit, lost, self.local)
+        if demand.conditional and not lost.conditional:
+            return False
+        helper = self.new_helpers[demand.helper]
+        if lost.helper in self.old_helpers:
+            before = Counter(one.exact for one in self.old_helpers[lost.helper].assertions if not one.empty)
+            same = not before - Counter(one.exact for one in helper.assertions if not one.empty)
+        else:
+            same = any(one.kind == lost.kind and not one.empty for one in helper.assertions)
+        enough = not Counter(lost.literals) - Counter(demand.literals)
+        return same and enough and not lost.roots - demand.roots - {lost.helper}
 
 
 def pool_of(pairs: Sequence[tuple[Unit, Unit | None]], after: Tests, local: frozenset[str]) -> Pool:
@@ -67,23 +84,29 @@ def pool_of(pairs: Sequence[tuple[Unit, Unit | None]], after: Tests, local: froz
                 known[demand.exact] -= 1
             elif not demand.empty:
                 demands.append((demand, unit))
-    return Pool(demands, literals, local, grown)
+    return Pool(demands, literals, local, grown, _helpers(old for old, _ in pairs), _helpers(after.units))
 
 
-def _covers(demand: Assertion, unit: Unit, lost: Assertion, local: frozenset[str]) -> bool:
+def _same_demand(demand: Assertion, unit: Unit, lost: Assertion, local: frozenset[str]) -> bool:
     if demand.empty or (demand.conditional and not lost.conditional):
         return False
     if demand.exact == lost.exact:
-        return not Counter(lost.literals) - Counter(demand.literals) or lost.literals == demand.literals
+        return not Counter(lost.literals) - Counter(demand.literals)
     if demand.kind != lost.kind and demand.kind not in STRONGER.get(lost.kind, ()):
         return False
-    if set(lost.literals) - set(demand.literals):
+    if Counter(lost.literals) - Counter(demand.literals):
         return False
     missing, fresh = lost.roots - demand.roots, demand.roots - lost.roots
     if not missing:
         return bool(lost.roots) or bool(set(lost.literals) & set(demand.literals)) or not lost.literals
     # A renamed function: the old name is not called any more, and the new one is not made up in the tests.
     return len(missing) <= len(fresh) and not missing & unit.calls and not fresh & local
+
+
+def _helpers(units: Iterable[Unit]) -> dict[str, Unit]:
+    return {
+        unit.name.rpartition(".")[2]: unit for unit in units if unit.role is not Role.TEST and unit.assertions
+    }
 
 
 def _covers_as_row(unit: Unit, added: frozenset[str], lost: Assertion) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import git
-from git.exc import GitCommandError
 
 from buildloop.workspace.git import run_git
 from buildloop.workspace.integrity.model import Change
@@ -13,11 +14,36 @@ from buildloop.workspace.integrity.model import Change
 # Larger files hold no tests that a person wrote; their change is seen, their text is not compared.
 LARGEST = 2 * 2**20
 
+Blob = Callable[[str], str | None]
 
-def changes_between(root: Path, start: str, commit: str) -> list[Change]:
+
+@contextlib.contextmanager
+def blobs(root: Path) -> Iterator[Blob]:
+    """Asks for the text of an object by its name (`COMMIT:FILE` or its hash); one git process answers all."""
+    repository = git.Repo(root)
+
+    def text(name: str) -> str | None:
+        if "\n" in name:
+            return None
+        try:
+            _, kind, size = repository.git.get_object_header(name)
+            if "blob" not in str(kind):  # GitPython gives bytes or text
+                return None
+            return (
+                "" if size > LARGEST else repository.git.get_object_data(name)[3].decode("utf-8", "replace")
+            )
+        except ValueError:
+            return None
+
+    try:
+        yield text
+    finally:
+        repository.close()
+
+
+def changes_between(root: Path, start: str, commit: str, blob: Blob) -> list[Change]:
     """Every changed file; a moved one counts as one change with two names."""
     parts = run_git(root, "diff", "--raw", "-z", "-M", "--no-abbrev", start, commit).split("\0")
-    repository = git.Repo(root)
     found: list[Change] = []
     while len(parts) > 1:
         head = parts.pop(0).lstrip(":").split(" ")
@@ -25,22 +51,8 @@ def changes_between(root: Path, start: str, commit: str) -> list[Change]:
         old_name = name = parts.pop(0)
         if status in "RC":
             name = parts.pop(0)
-        before = _text(repository, head[0], head[2])
-        after = _text(repository, head[1], head[3])
+        before, after = (blob(head[i + 2]) if head[i].startswith("1") else None for i in (0, 1))
         if status == "C":
             status, before = "A", None
         found.append(Change(status, name, old_name, before, after, head[1]))
     return found
-
-
-def _text(repository: git.Repo, mode: str, blob: str) -> str | None:
-    if mode == "000000" or not mode.startswith("1"):
-        return None
-    try:
-        size = int(repository.git.cat_file("-s", blob))
-        if size > LARGEST:
-            return ""
-        stored = repository.odb.stream(bytes.fromhex(blob)).read()
-    except (GitCommandError, ValueError):
-        return None
-    return str(stored.decode("utf-8", "replace"))

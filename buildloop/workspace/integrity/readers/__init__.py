@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from buildloop.workspace.integrity.model import FileReading, Role, Unit
-from buildloop.workspace.integrity.readers.blocks import JS_GROUPS, JS_TESTS, blocks_of
+from buildloop.workspace.integrity.readers.blocks import JS, JS_GROUPS, JS_TESTS, blocks_of
 from buildloop.workspace.integrity.readers.line_blocks import Block
 from buildloop.workspace.integrity.readers.python import MODULE, read_python
 from buildloop.workspace.integrity.readers.statements import GO_FAILS, assertions_in
@@ -42,7 +42,10 @@ SPEAKING = (
     }
 )
 SETUP_CALLS = frozenset("beforeEach beforeAll before let subject setup setUp TestMain".split())
-MAIN = "TestMain"
+JS_FUNCTION = re.compile(
+    r"^\s*(?:export\s+)?(?:async\s+)?(?:function\s+|(?:const|let|var)\s+(?=\w+\s*=\s*(?:async\s*)?(?:\(|function)))(\w+)",
+    re.M,
+)
 
 __all__ = ["MODULE", "read_file"]
 
@@ -60,7 +63,10 @@ def read_file(file: str, text: str) -> FileReading | None:
             name += "'"
         units[name] = _unit(file, name, block)
     units[MODULE] = _module(file, text, tokens, blocks)
-    return FileReading(tuple(units.values()), frozenset(b.name for b in blocks if not b.is_test))
+    named = {b.name for b in blocks if not b.is_test} | set(
+        JS_FUNCTION.findall(text) if JS.search(file) else ()
+    )
+    return FileReading(tuple(units.values()), frozenset(named))
 
 
 def _unit(file: str, name: str, block: Block) -> Unit:

@@ -39,6 +39,17 @@ def _js(tokens: Sequence[Token], prefix: str, inherited: frozenset[str]) -> Iter
     index = 0
     while index < len(tokens):
         word = tokens[index].text
+        if word == "if" and index + 1 < len(tokens) and tokens[index + 1].text == "(":
+            end = closing(tokens, index + 1)
+            under = inherited | {f"only if {written(tokens[index + 2 : end])}"}
+            stop = (
+                closing(tokens, end + 1)
+                if end + 1 < len(tokens) and tokens[end + 1].text == "{"
+                else _statement_end(tokens, end + 1)
+            )
+            yield from _js(tokens[end + 1 : stop + 1], prefix, under)
+            index = stop + 1
+            continue
         after_dot = index > 0 and tokens[index - 1].text in (".", "function")
         if after_dot or word not in JS_TESTS | JS_GROUPS:
             index += 1
@@ -72,6 +83,18 @@ def _js(tokens: Sequence[Token], prefix: str, inherited: frozenset[str]) -> Iter
                 name, True, frozenset(marks), (*table, *inside[1:]), title=inside[0] if inside else None
             )
         index = max(end, start) + 1
+
+
+def _statement_end(tokens: Sequence[Token], start: int) -> int:
+    index = start
+    while index < len(tokens) and tokens[index].text != ";":
+        if tokens[index].text in "([{" and tokens[index].kind == "other":
+            index = closing(tokens, index)
+            following = tokens[index + 1].text if index + 1 < len(tokens) else ";"
+            if following not in ("(", ".", ";"):
+                return index
+        index += 1
+    return index
 
 
 def _options(inside: Sequence[Token]) -> set[str]:

@@ -33,7 +33,7 @@ def always_true(parts: Sequence[Token]) -> bool:
         and t.text not in ("toBeTruthy", "toBeDefined", "assert", "to", "be", "ok")
     ]
     if not named and parts and any(t.text in OPEN for t in parts):
-        return bool(inner)
+        return bool(inner) and not any("$" in token.text for token in inner)
     start = next((i for i, t in enumerate(parts) if t.text == "("), None)
     if start is None:
         return False

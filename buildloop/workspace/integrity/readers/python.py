@@ -7,7 +7,13 @@ from collections.abc import Iterator
 
 from buildloop.workspace.integrity.model import FileReading, Role, Unit
 from buildloop.workspace.integrity.readers.python_asserts import read_body
-from buildloop.workspace.integrity.readers.python_names import called, constant_truth, is_skip_call, string_of
+from buildloop.workspace.integrity.readers.python_names import (
+    assignments,
+    called,
+    constant_truth,
+    is_skip_call,
+    string_of,
+)
 from buildloop.workspace.integrity.readers.syntax import parse_python
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -35,8 +41,11 @@ def read_python(file: str, text: str) -> FileReading | None:
     if tree is None:
         return None
     units: dict[str, Unit] = {}
+    outer = assignments(
+        ast.Module([one for one in tree.body if isinstance(one, ast.Assign | ast.AnnAssign)], [])
+    )
     for name, function, marks in _functions(tree.body, "", frozenset()):
-        units[name] = _unit(file, name, function, marks)
+        units[name] = _unit(file, name, function, marks, outer)
     units[MODULE] = _module(file, tree)
     functions = {node.name for node in ast.walk(tree) if isinstance(node, Function)}
     functions |= {
@@ -75,8 +84,10 @@ def _collected_class(node: ast.ClassDef) -> bool:
     return node.name.startswith("Test") or bool(node.bases)
 
 
-def _unit(file: str, name: str, node: Function, marks: frozenset[str]) -> Unit:
-    body = read_body(node)
+def _unit(
+    file: str, name: str, node: Function, marks: frozenset[str], outer: dict[str, list[ast.expr]]
+) -> Unit:
+    body = read_body(node, outer)
     role = _role(node)
     if any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in ast.walk(node)) and role is Role.TEST:
         marks |= {"a generator is not run"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from buildloop.workspace.integrity.model import Assertion
@@ -12,8 +13,10 @@ from buildloop.workspace.integrity.readers.python_names import (
     constant_truth,
     is_empty,
     is_skip_call,
+    kind_of,
     literals_of,
     reached,
+    swallows,
     types_of,
 )
 
@@ -53,8 +56,11 @@ class _Walk:
     messages: set[int] = field(default_factory=set)
 
 
-def read_body(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Body:
-    walk = _Walk(flow=assignments(function))
+def read_body(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, outer: Mapping[str, list[ast.expr]] | None = None
+) -> Body:
+    """`outer` is what the names of the module hold."""
+    walk = _Walk(flow={**(outer or {}), **assignments(function)})
     parameters = [
         inner
         for one in function.decorator_list
@@ -112,26 +118,13 @@ def _statement(node: ast.stmt, walk: _Walk, conditional: bool) -> bool:
     elif isinstance(node, ast.With | ast.AsyncWith):
         return _with(node, walk, conditional)
     elif isinstance(node, ast.Try):
-        swallowed = any(_swallows(handler) for handler in node.handlers)
+        swallowed = any(swallows(handler) for handler in node.handlers)
         if not swallowed:
             _statements(node.body, walk, conditional=conditional)
         for handler in node.handlers:
             _statements(handler.body, walk, conditional=True)
         _statements([*([] if swallowed else node.orelse), *node.finalbody], walk, conditional=conditional)
     return False
-
-
-def _swallows(handler: ast.ExceptHandler) -> bool:
-    """Whether a failed assert ends here."""
-    caught = ast.unparse(handler.type) if handler.type is not None else "BaseException"
-    if (
-        not any(word in caught for word in ("AssertionError", "Exception", "BaseException"))
-        or "Exceptions." in caught
-    ):
-        return False
-    return not any(
-        isinstance(inner, ast.Raise) for inner in ast.walk(handler)
-    ) and "fail(" not in ast.unparse(handler)
 
 
 def _with(node: ast.With | ast.AsyncWith, walk: _Walk, conditional: bool) -> bool:
@@ -143,7 +136,14 @@ def _with(node: ast.With | ast.AsyncWith, walk: _Walk, conditional: bool) -> boo
             return False
         if name in RAISING:
             _keep("raises", item.context_expr, [item.context_expr, *_inner(node.body)], walk, conditional)
+    if any(_expects_failure(item.context_expr) for item in node.items):
+        return False
     return _statements(node.body, walk, conditional=conditional)
+
+
+def _expects_failure(node: ast.expr) -> bool:
+    """Asserts in here are meant to fail."""
+    return called(node).rpartition(".")[2] in RAISING and "AssertionError" in ast.unparse(node)
 
 
 def _inner(body: list[ast.stmt]) -> list[ast.expr]:
@@ -177,7 +177,9 @@ def _expression(node: ast.expr, walk: _Walk, conditional: bool) -> None:
     elif name.lower().startswith(
         ("assert", "check", "verify", "expect", "ensure", "validate", "should", "compare")
     ):
-        _keep(name, node, [node], walk, conditional)
+        _keep("helper", node, [node], walk, conditional, helper=name)
+    elif isinstance(node.func, ast.Name) and name not in BUILTIN:
+        _keep("call", node, [node], walk, conditional, helper=name)
 
 
 def _as_expression(name: str, node: ast.Call) -> ast.expr:
@@ -197,25 +199,18 @@ def _demand(node: ast.expr, walk: _Walk, conditional: bool) -> None:
         for value in node.values:
             _demand(value, walk, conditional)
         return
-    _keep(_kind(node), node, [node], walk, conditional, empty=is_empty(node))
-
-
-def _kind(node: ast.expr) -> str:
-    if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        approx = [
-            inner for inner in ast.walk(node) if called(inner).rpartition(".")[2] in ("approx", "isclose")
-        ]
-        loose = any(isinstance(call, ast.Call) and (call.keywords or len(call.args) > 1) for call in approx)
-        return "approximately" if loose else type(node.ops[0]).__name__
-    if isinstance(node, ast.Call):
-        return called(node).rpartition(".")[2] or "call"
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return "not"
-    return "or" if isinstance(node, ast.BoolOp) else "true"
+    _keep(kind_of(node), node, [node], walk, conditional, empty=is_empty(node))
 
 
 def _keep(
-    kind: str, shown: ast.expr, parts: list[ast.expr], walk: _Walk, conditional: bool, *, empty: bool = False
+    kind: str,
+    shown: ast.expr,
+    parts: list[ast.expr],
+    walk: _Walk,
+    conditional: bool,
+    *,
+    empty: bool = False,
+    helper: str = "",
 ) -> None:
     nodes = list(reached(parts, walk.flow))
     literals = [
@@ -233,6 +228,7 @@ def _keep(
             frozenset(roots - BUILTIN - {""}),
             conditional,
             empty,
+            helper,
         )
     )
 

@@ -121,3 +121,30 @@ def _patch_target(node: ast.AST) -> Iterator[ast.AST]:
         and called(node).rpartition(".")[2] in ("patch", "setattr", "import_module")
     ):
         yield from ast.walk(node.args[0])
+
+
+def swallows(handler: ast.ExceptHandler) -> bool:
+    """Whether a failed assert ends here."""
+    caught = ast.unparse(handler.type) if handler.type is not None else "BaseException"
+    if (
+        not any(word in caught for word in ("AssertionError", "Exception", "BaseException"))
+        or "Exceptions." in caught
+    ):
+        return False
+    return not any(
+        isinstance(inner, ast.Raise) for inner in ast.walk(handler)
+    ) and "fail(" not in ast.unparse(handler)
+
+
+def kind_of(node: ast.expr) -> str:
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        approx = [
+            inner for inner in ast.walk(node) if called(inner).rpartition(".")[2] in ("approx", "isclose")
+        ]
+        loose = any(isinstance(call, ast.Call) and (call.keywords or len(call.args) > 1) for call in approx)
+        return "approximately" if loose else type(node.ops[0]).__name__
+    if isinstance(node, ast.Call):
+        return called(node).rpartition(".")[2] or "call"
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return "not"
+    return "or" if isinstance(node, ast.BoolOp) else "true"

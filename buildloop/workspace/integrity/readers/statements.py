@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from buildloop.workspace.integrity.model import Assertion
 from buildloop.workspace.integrity.readers.meaning import ASSERTING, EQUALITY, always_true, flow_of, with_flow
@@ -19,6 +20,7 @@ NOT_CALLED = frozenset(
 def assertions_in(tokens: Sequence[Token], file: str) -> list[Assertion]:
     flow = flow_of(tokens)
     found: list[Assertion] = []
+    swallowed = _swallowed(tokens)
     index = 0
     while index < len(tokens):
         end = _assertion_end(tokens, index, file)
@@ -26,11 +28,47 @@ def assertions_in(tokens: Sequence[Token], file: str) -> list[Assertion]:
             index += 1
             continue
         statement = tokens[index:end]
+        if any(index in one for one in swallowed) or _excused(statement, file):
+            index = end
+            continue
         found.append(
             _assertion(statement, _condition(tokens, index, statement), flow, _reached(tokens, index, file))
         )
         index = end
-    return [one for one in found if one.kind]
+    return [one for one in found if one.kind] + _helper_calls(tokens, flow)
+
+
+def _helper_calls(tokens: Sequence[Token], flow: Mapping[str, Sequence[Token]]) -> list[Assertion]:
+    """Calls that stand alone: they demand what the helper demands, if it is one of the tests' own."""
+    found = []
+    for index, token in enumerate(tokens[:-1]):
+        starts = (
+            index == 0 or tokens[index - 1].text in (";", "{", "}") or tokens[index - 1].line != token.line
+        )
+        if token.kind != "word" or not starts or tokens[index + 1].text != "(" or token.text in NOT_CALLED:
+            continue
+        if ASSERTING.match(token.text):
+            continue
+        statement = tokens[index : closing(tokens, index + 1) + 1]
+        one = _assertion(statement, (), flow, True)
+        found.append(replace(one, kind="call", helper=token.text, empty=False))
+    return found
+
+
+def _swallowed(tokens: Sequence[Token]) -> list[range]:
+    """Where a failed assertion is caught and forgotten."""
+    found = []
+    for index, token in enumerate(tokens[:-1]):
+        if token.text != "try" or tokens[index + 1].text != "{":
+            continue
+        end = closing(tokens, index + 1)
+        after = end + 1
+        if after < len(tokens) and tokens[after].text == "catch":
+            brace = next((i for i in range(after, len(tokens)) if tokens[i].text == "{"), after)
+            handled = {t.text for t in tokens[brace : closing(tokens, brace)]}
+            if not handled & {"throw", "fail", "assert", "expect", "done", "reject", "ok"}:
+                found.append(range(index, end))
+    return found
 
 
 def _assertion_end(tokens: Sequence[Token], index: int, file: str) -> int:  # noqa: PLR0911
@@ -68,6 +106,17 @@ def _assertion_end(tokens: Sequence[Token], index: int, file: str) -> int:  # no
         else:
             break
     return position
+
+
+def _excused(statement: Sequence[Token], file: str) -> bool:
+    """`[ "$a" = b ] || true`"""
+    texts = [token.text for token in statement]
+    joined = "".join(texts)
+    return (
+        file.endswith((".bats", ".sh"))
+        and "||" in joined
+        and not {"fail", "false", "return", "exit"} & set(texts)
+    )
 
 
 def _own_dot(tokens: Sequence[Token], index: int) -> bool:
@@ -129,7 +178,7 @@ def _assertion(
     parts = _demanded(condition or statement)
     seen = list(with_flow(parts, flow))
     chain = [t.text for i, t in enumerate(statement) if t.kind == "word" and _at_top(statement, i)]
-    kind = "fails" if condition else EQUALITY.sub("equals", ".".join(chain[:6]))
+    kind = "fails" if condition else EQUALITY.sub("equals", ".".join(chain[:6])) or "check"
     if condition:
         kind = "fails if " + " ".join(
             t.text for t in condition if t.text in ("!", "=", "<", ">", "==", "!=", "&", "|")

@@ -78,12 +78,18 @@ def _comment_end(text: str, place: int, hashes: bool) -> int:
     return len(text) if end < 0 else end
 
 
-def _string_end(text: str, place: int, file: str, before: Sequence[Token]) -> int:
+def _string_end(text: str, place: int, file: str, before: Sequence[Token]) -> int:  # noqa: PLR0911
     quote = text[place]
     if quote == "'" and file.endswith(".rs") and LIFETIME.match(text, place):
         return 0
     if quote == "/" and re.search(r"\.[cm]?[jt]sx?$|\.rb$", file):
         return _regex_end(text, place) if not before or before[-1].text in REGEX_MAY_FOLLOW else 0
+    if (
+        quote == "%"
+        and file.endswith(".rb")
+        and (words := re.compile(r"%[wWiI]\[[^\]]*\]").match(text, place))
+    ):
+        return words.end()
     if quote not in "'\"`":
         return 0
     raw = quote == "`" and file.endswith(".go")
