@@ -49,12 +49,12 @@ def watched(stack: Stack, orphaned, asking) -> dict[str, tuple[int, str]]:
     return {name: (command.returncode, said[name]) for name, command in watching.items()}
 
 
-def test_a_green_run_ends_the_watching_command_with_0(watched):
+def test_a_green_run_ends_the_watching_command_with_0(stack, watched):
     code, said = watched["green"]
     assert code == 0, said
     assert "Flow run finished successfully in 'Completed'" in said
     assert "complete after 1 iteration. A fresh run of the whole gate on commit" in said
-    assert "/artifacts/artifact/" in said
+    assert f"Report: {stack.ui}/artifacts/artifact/" in said
 
 
 def test_an_impossible_goal_ends_it_with_1_and_says_why(watched):
