@@ -52,12 +52,11 @@ class Ledger:
         write_atomic(self._path(case.id), case.model_dump_json(indent=2) + "\n")
         return case
 
-    def tell(self, event: str, case: Case, **fields: object) -> None:
-        """Once for each attempt, also if a crash kept us from writing down that it was told."""
-        attempt = len(case.attempts)
+    def untold(self, event: str, case: Case) -> bool:
+        """Whether this was not told yet for the last attempt; a crash may have kept us from writing that down."""
         told = (each for each in read_events(self.events.path) if each["type"] == event)
-        if not any(each.get("issue") == case.id and each.get("attempt") == attempt for each in told):
-            self.events.emit(event, issue=case.id, attempt=attempt, **fields)
+        attempt = len(case.attempts)
+        return not any(each.get("issue") == case.id and each.get("attempt") == attempt for each in told)
 
     def _path(self, request_id: str) -> Path:
         """Readable, and different for ids that differ only in what a file name cannot hold."""

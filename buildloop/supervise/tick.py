@@ -115,24 +115,47 @@ def _looked_after(case: Case, ledger: Ledger, launcher: Launcher) -> Case:
         return ledger.write(case.with_last(ending=ending))
     broad, mode = broad_class(ending), granular_mode(ending)
     action = strategy_for(mode).action if mode else None
-    ledger.tell("daemon.failure_classified", case, broad_class=broad)
-    if mode is not None:
-        ledger.tell("daemon.granular_failure", case, broad_class=broad, granular_mode=mode, action=action)
+    attempt = len(case.attempts)
+    if ledger.untold("daemon.failure_classified", case):
+        ledger.events.emit("daemon.failure_classified", issue=case.id, attempt=attempt, broad_class=broad)
+    if mode is not None and ledger.untold("daemon.granular_failure", case):
+        ledger.events.emit(
+            "daemon.granular_failure",
+            issue=case.id,
+            attempt=attempt,
+            broad_class=broad,
+            granular_mode=mode,
+            action=action,
+        )
     return ledger.write(case.with_last(ending=ending, broad=broad, granular=mode, action=action))
 
 
 def _started(case: Case, attempt: Attempt, source: Source, ledger: Ledger, launcher: Launcher) -> Case:
     if case.last is not None:
         most, retry = most_retries(case.last), attempt.number - 1
-        ledger.tell("daemon.retry", case, retry=retry, max=most, broad_class=case.last.broad)
+        if ledger.untold("daemon.retry", case):
+            ledger.events.emit(
+                "daemon.retry",
+                issue=case.id,
+                attempt=len(case.attempts),
+                retry=retry,
+                max=most,
+                broad_class=case.last.broad,
+            )
         case = _said(case, source, ledger, f"retry-{retry}", retry_note(case.last, attempt))
     case = ledger.write(case.model_copy(update={"attempts": (*case.attempts, attempt)}))
     return ledger.write(case.with_last(handle=launcher.start(attempt)))
 
 
 def _closed(case: Case, source: Source, ledger: Ledger, status: Status, why: str) -> Case:
-    if status is Status.GIVEN_UP:
-        ledger.tell("daemon.retry_exhausted", case, retries=case.retries, why=why)
+    if status is Status.GIVEN_UP and ledger.untold("daemon.retry_exhausted", case):
+        ledger.events.emit(
+            "daemon.retry_exhausted",
+            issue=case.id,
+            attempt=len(case.attempts),
+            retries=case.retries,
+            why=why,
+        )
     case = ledger.write(case.model_copy(update={"status": status, "why": why}))
     return _said(case, source, ledger, "end", final_report(case))
 

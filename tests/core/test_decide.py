@@ -135,4 +135,7 @@ def test_being_stuck_cuts_the_iterations_that_are_left():
 
 def test_every_reason_has_an_exit_code_and_a_next_step():
     assert set(EXIT_CODES) == set(StopReason) == set(NEXT_STEPS)
-    assert [reason for reason, code in EXIT_CODES.items() if code == 0] == [StopReason.COMPLETE]
+    assert [reason for reason, code in EXIT_CODES.items() if code == 0] == [
+        StopReason.COMPLETE,
+        StopReason.ACCEPTED,
+    ]
