@@ -24,7 +24,6 @@ from tasks.artifacts import publish
 from tasks.bucket import keep
 from tasks.options import DURABLE, tell
 
-
 # One iteration tells less than this; reading on would cost more with every iteration.
 RECENT_BYTES = 256 * 1024
 
