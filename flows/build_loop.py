@@ -42,6 +42,9 @@ from tasks.prefect_cancel import stopped_by_prefect
 from tasks.prepare_workspace import prepare_workspace, take_over
 from tasks.record import facts_from
 
+# Crashed runs are started again by an automation; one that kills its worker every time must not go round for ever.
+MOST_STARTS = 20
+
 # What kept us from getting an answer ends the run with its own reason; it can be resumed.
 STOPPING: dict[type[BuildloopError], StopReason] = {
     AgentRefused: StopReason.AGENT_REFUSED,
@@ -69,6 +72,11 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
     Args:
         request: What to achieve, in which repository, what decides, and where to stop.
     """
+    if (flow_run.run_count or 0) > MOST_STARTS:
+        why = (
+            f"It was started {MOST_STARTS} times and crashed each time; look at the worker's log and memory."
+        )
+        return Failed(name="CrashedTooOften", message=why)
     forget_calling_git()
     request = request if request.run_id else request.named(_own_run_id())
     try:

@@ -91,6 +91,13 @@ def test_one_artifact_tells_of_all_goals(race_off, tmp_path):
     assert "1 of 1 goals complete" in found.data
 
 
+def test_a_run_that_crashes_every_time_is_not_started_for_ever(race_off, tmp_path, monkeypatch):
+    monkeypatch.setenv("PREFECT__RUNTIME__FLOW_RUN__RUN_COUNT", "21")
+    result, _ = race_off(goals=[goal(tmp_path, "crashing", {"do": [WRITE_FIX]})], fleet_id="crashing")
+    (entry,) = result.entries
+    assert (entry.complete, entry.iterations) == (False, 0)
+
+
 def test_a_fleet_that_is_started_again_repeats_nothing(race_off, tmp_path):
     again = goal(tmp_path, "again", {"do": [WRITE_FIX]})
     first, _ = race_off(goals=[again], fleet_id="again")
