@@ -103,11 +103,13 @@ def make_event(event_type: str, run_id: str, now: datetime, fields: dict[str, An
     return {"ts": stamp, "ts_epoch": int(now.timestamp()), "type": event_type, "run_id": run_id, **fields}
 
 
-def read_events(path: Path) -> Iterator[dict[str, Any]]:
-    """The log's events in order; a line torn by a crash is passed over, the rest still counts."""
+def read_events(path: Path, *, last_bytes: int | None = None) -> Iterator[dict[str, Any]]:
+    """The log's events in order, or those in its last bytes; a line torn by a crash is passed over."""
     if not path.exists():
         return
-    with path.open(encoding="utf-8", errors="replace") as stream:
+    with path.open("rb") as stream:
+        if last_bytes is not None:
+            stream.seek(max(0, path.stat().st_size - last_bytes))
         for line in stream:
             try:
                 event = json.loads(line)

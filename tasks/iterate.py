@@ -94,7 +94,13 @@ def iterate(key: str, given: IterateInput) -> AgentRun:
 
 def _announce_kept_out(given: IterateInput, here: Surroundings, point: Checkpoint) -> None:
     for secret in point.refused:
-        here.run.events.emit("loop.secret_refused", iteration=given.number, **secret.model_dump())
+        here.run.events.emit(
+            "loop.secret_refused",
+            iteration=given.number,
+            file=secret.file,
+            kind=secret.kind,
+            line=secret.line,
+        )
     if point.restored:
         here.run.events.emit("loop.protected_restored", iteration=given.number, files=list(point.restored))
 

@@ -15,7 +15,6 @@ from buildloop.progress import Effect, recovery_effects
 from buildloop.report.advice import load_advice
 from buildloop.report.facts import RunFacts, degraded_in, started_at
 from buildloop.report.views import log_line, progress_text, state_file, timestamp
-from buildloop.report.write import write_page
 from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
@@ -24,6 +23,9 @@ from buildloop.workspace.best import mark_best
 from tasks.artifacts import publish
 from tasks.bucket import keep
 from tasks.options import DURABLE, tell
+
+# One iteration tells less than this; reading on would cost more with every iteration.
+RECENT_BYTES = 256 * 1024
 
 
 @task(name="record", task_run_name="record s{state.session} i{state.number}", **DURABLE)
@@ -36,9 +38,7 @@ def record(key: str, state: LoopState) -> int:
     write_views(run, state, "running", now)
     if not _was_told(run, state):
         _emit(run, state)
-    facts = facts_from(run, state)
-    write_page(run, facts)
-    publish(run, facts)
+    publish(run, facts_from(run, state))
     keep(state.request, state.workspace)
     get_run_logger().info(log_line(state.last))
     tell(f"record s{state.session} i{state.number}", "record")
@@ -54,7 +54,7 @@ def facts_from(run: RunDir, state: LoopState, result: BuildResult | None = None)
         started=started_at(run),
         running=result is None,
         calls=tuple(run.ledger.calls()),
-        degraded=degraded_in(run),
+        degraded=degraded_in(run) if result else (),
         pull_request=load_record(run.path).pull_url,
         advice=load_advice(run.path),
     )
@@ -73,7 +73,8 @@ def _was_told(run: RunDir, state: LoopState) -> bool:
     """Killed after its last event but before its result was kept, this task runs again; what it told counts once."""
     last = state.last
     wanted = ("loop.iteration_complete", last.number) if last.agent else ("loop.baseline", None)
-    return any((event["type"], event.get("iteration")) == wanted for event in read_events(run.events.path))
+    recent = read_events(run.events.path, last_bytes=RECENT_BYTES)
+    return any((event["type"], event.get("iteration")) == wanted for event in recent)
 
 
 def _emit(run: RunDir, state: LoopState) -> None:

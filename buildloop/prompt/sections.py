@@ -74,10 +74,19 @@ def fenced(text: str) -> str:
 
 
 def _as_data(section: Section, titles: set[str]) -> Section:
-    """A goal, an issue or a log that repeats one of our headings must not open a section."""
-    lines = section.body.split("\n")
-    quoted = [f"> {line}" if line.strip().rstrip("# ").casefold() in titles else line for line in lines]
-    return replace(section, body="\n".join(quoted)) if quoted != lines else section
+    """A goal or an issue that repeats one of our headings must not open a section; inside a fence nothing can."""
+    shown, fence = [], ""
+    for line in section.body.split("\n"):
+        forged = line.strip().rstrip("# ").casefold() in titles
+        shown.append(f"> {line}" if forged and not fence else line)
+        if fence:
+            fence = "" if line == fence else fence
+        elif line.startswith("```") and line.endswith("text"):
+            fence = line.removesuffix("text")
+    # A fence that is never closed is none: its text may have been made to look like one.
+    if fence:
+        shown = [f"> {one}" if one.strip().rstrip("# ").casefold() in titles else one for one in shown]
+    return replace(section, body="\n".join(shown))
 
 
 def _within_own_limit(section: Section) -> Section:

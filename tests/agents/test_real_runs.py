@@ -32,8 +32,8 @@ def run(buildloop, installed, tmp_path):
         with ScriptedModel(list(turns)) as model:
             variables = variables_for(name, model.url, Path(os.environ["HOME"]))
             ran = buildloop(
-                "run", "make the tests pass", "--repo", str(repo), "--test", "python -m unittest -q", "--agent", name,
-                "--model", MODELS[name], "--state-dir", str(tmp_path / "state"), "--json",
+                "run", "make the tests of calc.py pass", "--repo", str(repo), "--test", "python -m unittest -q",
+                "--agent", name, "--model", MODELS[name], "--state-dir", str(tmp_path / "state"), "--json",
                 env={"PATH": os.environ["PATH"], **variables}, timeout=400,
             )  # fmt: skip
         assert checkout_state(repo) == before
