@@ -210,7 +210,7 @@ def tell(
 
 
 def fleet(
-    file: Annotated[Path, Argument(help="Goals: TOML with [[goal]] tables, or JSON lines.")],
+    file: Annotated[Path, Argument(help="File of goals: TOML, or JSON lines (docs/fleet.md).")],
     parallel: Annotated[Whole, Option(min=1, help="Most runs at the same time. (default: 4)")] = None,
     budget_usd: Annotated[Number, Option(help="Most dollars all runs together may cost.")] = None,
     deployment: Annotated[
