@@ -112,9 +112,7 @@ def plan_of(fleet: FleetRequest, fleet_id: str) -> Plan:
 
 def _checked_limits(given: Mapping[str, Any], fleet: FleetRequest) -> FleetRequest:
     """What was asked for directly comes before what the file says."""
-    direct = {
-        name: getattr(fleet, name) for name in ("parallel", "budget_usd") if name in fleet.model_fields_set
-    }
+    direct: dict[str, Any] = fleet.model_dump(include={"parallel", "budget_usd"}, exclude_unset=True)
     return checked({**given, **direct})
 
 
