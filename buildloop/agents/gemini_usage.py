@@ -16,7 +16,7 @@ from buildloop.models import Usage
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """`model` is the one that did most of the work: a router may have asked others too."""
+    """`model` is the one that was spoken to last, else the busiest: a router may have asked others too."""
 
     usage: Usage
     model: str | None
@@ -36,7 +36,7 @@ def spent(stats: object, output: Output, session: str) -> Spent:
         by_model = [(text_at(one, "model"), _of_request(one)) for one in requests]
         usage = _sum(one for _, one in by_model) if by_model else Usage()
     usage = usage.model_copy(update={"context_tokens": fill, "cost_usd": _cost_of_several(by_model)})
-    return Spent(usage, _busiest(by_model), turns)
+    return Spent(usage, text_at(requests, -1, "model") or _busiest(by_model), turns)
 
 
 def document_usage(models: Iterable[Event]) -> Usage:

@@ -211,6 +211,17 @@ def test_the_users_own_settings_hooks_and_secrets_stay_out(driver, monkeypatch):
     assert "PATH=" in seen
 
 
+def test_where_the_kernel_has_no_boundary_codex_goes_on_in_its_own(driver, monkeypatch):
+    if driver.name != "codex":
+        pytest.skip("the others have none of their own")
+    monkeypatch.setattr("buildloop.agents.confine.can_confine", lambda: False)
+    first = driver.call(READ, {"say": "The secret word is xyzzy."})
+    again = driver.call({"say": "Done."}, resume=first.session_id)
+    assert (first.outcome, again.outcome) == (AgentOutcome.OK, AgentOutcome.OK)
+    assert "xyzzy" in driver.model.requests[0].text
+    assert again.session_id == first.session_id
+
+
 def test_what_is_left_of_the_budget_bounds_a_call(driver):
     if driver.name != "claude":
         pytest.skip("only Claude Code can be told")
