@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from buildloop.workspace.integrity.option_lines import HARMLESS_OPTIONS, SPEAKING_OPTIONS
+
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 RULE = re.compile(
     r"^(?P<targets>[^\t:=#][^:=#]*?)\s*::?(?!=)\s*(?P<needs>[^=;#|]*)(?:\|[^;#]*)?(?:;(?P<inline>.*))?$"
@@ -160,6 +162,9 @@ def extends(old: str, new: str) -> bool:
     first, second = old.split(), new.split()
     if first == second:
         return True
+    if first[:1] == second[:1] == ["set"]:
+        return _stricter_shell(first[1:], second[1:])
+    first = [word for word in first if not SPEAKING_OPTIONS.match(word)]
     if not first or not second or first[0] != second[0]:
         return False
     rest, added = iter(second), []
@@ -171,9 +176,28 @@ def extends(old: str, new: str) -> bool:
         else:
             return False
     added += list(rest)
-    return all(
-        re.fullmatch(r"[\w./@%:+][\w./@%:+-]*", word) and word not in ("true", "exit") for word in added
+    return all(_only_more(word) for word in added)
+
+
+def _only_more(word: str) -> bool:
+    """Another thing to look at, or an option that changes what is said and never what is run."""
+    if word.startswith("-"):
+        return bool(HARMLESS_OPTIONS.match(word)) and word not in (
+            "--require",
+            "-W",
+            "-s",
+            "--order",
+            "--format",
+        )
+    return bool(re.fullmatch(r"[\w./@%:+][\w./@%:+-]*", word)) and word not in ("true", "exit")
+
+
+def _stricter_shell(old: list[str], new: list[str]) -> bool:
+    """`set -eu` may become `set -euxo pipefail`."""
+    letters, more = (
+        {char for word in words if word.startswith("-") for char in word} for words in (old, new)
     )
+    return letters <= more and not any(word.startswith("+") for word in new)
 
 
 def harmless_line(line: str) -> bool:

@@ -142,7 +142,7 @@ def _functions(file: str, tokens: Sequence[Token]) -> Iterator[Block]:
                 t
                 for one in attributes
                 if "case" in one.lower() or "Source" in one
-                for t in tokenize(one, file)
+                for t in tokenize(_cells(one) if "Csv" in one else one, file)
             ]
             yield Block(
                 name, test, inherited | _stopping(attributes), (*cases, *head, *tokens[brace : end + 1])
@@ -154,6 +154,13 @@ def _functions(file: str, tokens: Sequence[Token]) -> Iterator[Block]:
         index += 1
 
 
+def _cells(attribute: str) -> str:
+    """`"4, IV"` as the two values that the test is given."""
+    rows = (row.split(",") for row in re.findall(r'"([^"]*)"', attribute))
+    cells = (cell.strip() for row in rows for cell in row)
+    return " ".join(cell if re.fullmatch(r"-?\d[\d.]*|true|false", cell) else f'"{cell}"' for cell in cells)
+
+
 def _attribute(tokens: Sequence[Token], index: int, file: str) -> int:
     """Behind `#[…]`, `@Name(…)` or `[Fact]`; `index` itself where none stands here."""
     text = tokens[index].text
@@ -161,7 +168,10 @@ def _attribute(tokens: Sequence[Token], index: int, file: str) -> int:
     if text == "#" and following in "[!":
         return closing(tokens, index + (1 if following == "[" else 2)) + 1
     if text.startswith("@") and len(text) > 1 and not file.endswith((".go", ".rs")):
-        return closing(tokens, index + 1) + 1 if following == "(" else index + 1
+        end = index + 1
+        while end + 1 < len(tokens) and tokens[end].text == "." and tokens[end + 1].kind == "word":
+            end += 2
+        return closing(tokens, end) + 1 if end < len(tokens) and tokens[end].text == "(" else end
     if text == "[" and file.endswith(".cs") and TEST_ATTRIBUTE.match(following):
         return closing(tokens, index) + 1
     return index

@@ -7,7 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from buildloop.workspace.integrity.model import Assertion
-from buildloop.workspace.integrity.readers.meaning import ASSERTING, EQUALITY, always_true, flow_of, with_flow
+from buildloop.workspace.integrity.readers.meaning import (
+    ASSERTING,
+    EQUALITY,
+    SMOOTHING,
+    always_true,
+    flow_of,
+    with_flow,
+)
+from buildloop.workspace.integrity.readers.swallowed import swallowed_parts
 from buildloop.workspace.integrity.readers.tokens import CLOSE, OPEN, Token, closing, written
 
 GO_FAILS = frozenset("Error Errorf Fatal Fatalf Fail FailNow".split())
@@ -20,7 +28,7 @@ NOT_CALLED = frozenset(
 def assertions_in(tokens: Sequence[Token], file: str) -> list[Assertion]:
     flow = flow_of(tokens)
     found: list[Assertion] = []
-    swallowed = _swallowed(tokens)
+    swallowed = swallowed_parts(tokens)
     index = 0
     while index < len(tokens):
         end = _assertion_end(tokens, index, file)
@@ -52,22 +60,6 @@ def _helper_calls(tokens: Sequence[Token], flow: Mapping[str, Sequence[Token]]) 
         statement = tokens[index : closing(tokens, index + 1) + 1]
         one = _assertion(statement, (), flow, True)
         found.append(replace(one, kind="call", helper=token.text, empty=False))
-    return found
-
-
-def _swallowed(tokens: Sequence[Token]) -> list[range]:
-    """Where a failed assertion is caught and forgotten."""
-    found = []
-    for index, token in enumerate(tokens[:-1]):
-        if token.text != "try" or tokens[index + 1].text != "{":
-            continue
-        end = closing(tokens, index + 1)
-        after = end + 1
-        if after < len(tokens) and tokens[after].text == "catch":
-            brace = next((i for i in range(after, len(tokens)) if tokens[i].text == "{"), after)
-            handled = {t.text for t in tokens[brace : closing(tokens, brace)]}
-            if not handled & {"throw", "fail", "assert", "expect", "done", "reject", "ok"}:
-                found.append(range(index, end))
     return found
 
 
@@ -201,6 +193,10 @@ def _assertion(
         frozenset(roots - {*chain, "to", "not_to", "be", "eq"} | own),
         not reached,
         always_true(parts),
+        smoothed=frozenset(
+            token.text for i, token in enumerate(seen[:-1]) if seen[i + 1].text in ("(", ".", ")")
+        )
+        & SMOOTHING,
     )
 
 
