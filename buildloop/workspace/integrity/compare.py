@@ -4,13 +4,13 @@ reformatted; it may not say less."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from buildloop.workspace.integrity.files import is_collected
 from buildloop.workspace.integrity.model import Assertion, Objection, Role, Tests, Unit
 from buildloop.workspace.integrity.pool import Pool, pool_of
 from buildloop.workspace.integrity.readers import MODULE
-from buildloop.workspace.integrity.stand_ins import new_support, stand_ins
+from buildloop.workspace.integrity.stand_ins import new_patches, new_support, stand_ins
 
 PATHLIKE = ("/", ".", ":", "\\")
 
@@ -30,7 +30,7 @@ def compare_tests(before: Tests, after: Tests, renamed: Mapping[str, str]) -> li
             found += _gone(old, pool, after)
     return (
         found
-        + _new_patches(pairs)
+        + new_patches(pairs)
         + new_support(pairs, after)
         + _focused(before, after)
         + stand_ins(pairs, before, after)
@@ -166,40 +166,6 @@ def _same_calls(old: Unit, after: Tests) -> bool:
     """A test without assertions (it only must not raise) is known by what it calls."""
     return any(
         u.role is Role.TEST and is_collected(u.file) and u.calls and u.calls >= old.calls for u in after.units
-    )
-
-
-def _new_patches(pairs: Iterable[tuple[Unit, Unit | None]]) -> list[Objection]:
-    """The code under test replaced in a test or fixture that existed before, or for the whole file."""
-    return [
-        Objection(
-            "replaced", new.file, f"{_called(new)} in {new.file} now replaces {target} by something else"
-        )
-        for old, new in pairs
-        if new is not None and len(new.patches) > len(old.patches)
-        for target in sorted(new.patches - old.patches)
-        if _is_own_code(target)
-    ]
-
-
-def _is_own_code(target: str) -> bool:
-    """Clocks, randomness, the environment and the network may be replaced; nothing else of the code under test."""
-    bare = target.strip("'\"`")
-    outside = (
-        "time.",
-        "datetime.",
-        "random.",
-        "os.",
-        "sys.std",
-        "socket.",
-        "requests.",
-        "httpx.",
-        "uuid.",
-        "logging.",
-        "secrets.",
-    )
-    return not bare.startswith(outside) and not bare.startswith(
-        ("os.environ", "Date", "Math", "console", "global", "window", "fs", "axios")
     )
 
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from buildloop.workspace.integrity.makefiles import (
+    INCLUDED,
     MAKEFILES,
     Makefile,
     extends,
     extends_lines,
-    merged,
     reached,
     read_makefile,
     weakened,
@@ -158,11 +158,19 @@ def makefile_in(folder: str, read: Read) -> Makefile:
     for name in MAKEFILES:
         text = read(_join(folder, name))
         if text is not None:
-            parts = [read_makefile(text)]
-            for included in parts[0].includes:
-                parts.insert(0, read_makefile(read(_join(folder, included)) or ""))
-            return merged(parts)
+            return read_makefile(_with_includes(text, folder, read))
     return Makefile()
+
+
+def _with_includes(text: str, folder: str, read: Read, depth: int = 3) -> str:
+    """As make reads it: what is included stands where it is included."""
+    lines = []
+    for line in text.splitlines():
+        lines.append(line)
+        if depth and (included := INCLUDED.match(line)):
+            texts = (read(_join(folder, name)) or "" for name in included["files"].split())
+            lines += [_with_includes(one, folder, read, depth - 1) for one in texts]
+    return "\n".join(lines)
 
 
 def _expanded(line: str, make: Makefile) -> str:

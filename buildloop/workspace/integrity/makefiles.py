@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from buildloop.workspace.integrity.option_lines import HARMLESS_OPTIONS, SPEAKING_OPTIONS
@@ -13,6 +14,7 @@ RULE = re.compile(
     r"^(?P<targets>[^\t:=#][^:=#]*?)\s*::?(?!=)\s*(?P<needs>[^=;#|]*)(?:\|[^;#]*)?(?:;(?P<inline>.*))?$"
 )
 ASSIGNED = re.compile(r"^(?:export\s+|override\s+)*(?P<name>[\w.]+)\s*(?P<how>[:+?!]{0,3}=)\s*(?P<value>.*)$")
+CONDITION = re.compile(r"(?:ifdef|ifndef|ifeq|ifneq|else)\b")
 INCLUDED = re.compile(r"^[-s]?include\s+(?P<files>.+)$")
 USED = re.compile(r"\$[({](?P<name>[\w.]+)[:)} ]|\$(?P<one>\w)")
 GLOBAL_VARIABLES = (
@@ -43,8 +45,9 @@ def read_makefile(text: str) -> Makefile:
     made = Makefile()
     targets: list[str] = []
     again: set[str] = set()  # a later recipe replaces the earlier one
-    for line in text.replace("\\\n", " ").splitlines():
-        if line.startswith("\t"):
+    lines = text.replace("\\\n", " ").splitlines()
+    for line, following in itertools.pairwise([*lines, ""]):
+        if line.startswith("\t") or (CONDITION.match(line) and following.startswith("\t")):
             for target in targets:
                 if target in again:
                     made.recipes[target] = []
@@ -69,20 +72,6 @@ def read_makefile(text: str) -> Makefile:
                 if rule["inline"]:
                     made.recipes[target].append(" ".join(rule["inline"].split()))
     return made
-
-
-def merged(parts: Iterable[Makefile]) -> Makefile:
-    """A Makefile and what it includes; a later recipe replaces an earlier one, as in make."""
-    whole = Makefile()
-    for part in parts:
-        whole.variables |= part.variables
-        whole.order += part.order
-        for target, needs in part.needs.items():
-            whole.needs.setdefault(target, []).extend(needs)
-        for target, recipe in part.recipes.items():
-            if recipe or target not in whole.recipes:
-                whole.recipes[target] = recipe
-    return whole
 
 
 def reached(make: Makefile, targets: Iterable[str]) -> list[str]:
@@ -203,10 +192,6 @@ def _stricter_shell(old: list[str], new: list[str]) -> bool:
 def harmless_line(line: str) -> bool:
     """Another step of a recipe or script that cannot turn red into green."""
     return not re.search(
-        r"\bexit\b|\|\||;\s*true|\btrap\b|set \+e|\bexport\b|\bPATH=|\balias\b|\bfunction\b|\(\)|\bsed\b|\breturn\b|\bkill\b|\bexec\b|\bgit\b|\bcp\b|\bmv\b|\brm\b|^\s*-",
+        r"^(?:ifn?def|ifn?eq|else)\b|\bexit\b|\|\||;\s*true|\btrap\b|set \+e|\bexport\b|\bPATH=|\balias\b|\bfunction\b|\(\)|\bsed\b|\breturn\b|\bkill\b|\bexec\b|\bgit\b|\bcp\b|\bmv\b|\brm\b|^\s*-",
         line,
     )
-
-
-def texts_by_name(names: Mapping[str, str | None]) -> dict[str, str]:
-    return {name: text for name, text in names.items() if text is not None}

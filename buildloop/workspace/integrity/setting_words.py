@@ -11,7 +11,11 @@ EXCLUDES = frozenset(
 )
 THRESHOLDS = frozenset("failunder lines branches functions statements minimumcoverage checkcoverage".split())
 FIXED = frozenset(
-    "testnamepattern testrunner runner resolver grep fgrep invert passwithnotests allowonly bail testfailureexitcode forbidonly forbidpending xfailstrict emptyparametersetmark modulenamemapper "
+    "testnamepattern testrunner runner resolver grep fgrep invert passwithnotests allowonly bail testfailureexitcode forbidonly forbidpending xfailstrict emptyparametersetmark  "
     "usefixtures onlychanged updatesnapshot update dangerouslyignoreunhandlederrors test harness autotests doctest rustcwrapper nodeoptions scriptshell shell ignorescripts "
-    "alias addopts opts retries failzero strict errorondeprecated addoptions stoponfailure globalsetup dryrun".split()
+    "addopts opts retries failzero strict errorondeprecated addoptions stoponfailure globalsetup dryrun".split()
 )
+JUDGES = frozenset(
+    "transform runner testrunner testenvironment environment resolver snapshotresolver testsequencer testresultsprocessor prettierpath".split()
+)
+MAPPINGS = frozenset({"modulenamemapper", "alias"})

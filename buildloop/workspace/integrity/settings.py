@@ -15,7 +15,14 @@ import yaml
 from buildloop.workspace.integrity.model import Change, Objection
 from buildloop.workspace.integrity.option_lines import HARMLESS_OPTIONS, judged_line
 from buildloop.workspace.integrity.readers.tokens import Token, closing, tokenize
-from buildloop.workspace.integrity.setting_words import EXCLUDES, FIXED, INCLUDES, THRESHOLDS
+from buildloop.workspace.integrity.setting_words import (
+    EXCLUDES,
+    FIXED,
+    INCLUDES,
+    JUDGES,
+    MAPPINGS,
+    THRESHOLDS,
+)
 
 JS_CONFIG = re.compile(
     r"(?:^|/)(?:jest|vitest|vite|playwright|cypress|karma|ava|wdio|rollup\.test)\.(?:config|conf|workspace|setup)?\.?[cm]?[jt]s$|(?:^|/)\.mocharc\.[cm]?js$"
@@ -158,6 +165,10 @@ def _judged(key: str, old: Any, new: Any) -> str | None:  # noqa: ANN401, PLR091
     name = _bare(key)
     if old == new:
         return None
+    if any(part in JUDGES for part in map(_bare, key.split("."))) and _is_own_file(str(new)):
+        return f"{key} now names code of the repository that judges or rewrites the tests: {new}"
+    if MAPPINGS & {_bare(part) for part in key.split(".")} and _maps_product(key, str(new)):
+        return f"{key} now puts {new} in the place of the code under test"
     if key.startswith("line "):
         return judged_line(key.removeprefix("line "), added=new is not None)
     if name in ("addopts", "opts", "addoptions", "commands", "command"):
@@ -183,6 +194,15 @@ def _judged(key: str, old: Any, new: Any) -> str | None:  # noqa: ANN401, PLR091
             None if _strict(name, new) else f"{key} was {'set to' if old is None else 'changed to'} {new!r}"
         )
     return None
+
+
+def _is_own_file(value: str) -> bool:
+    return bool(re.search(r"(?:^|[\s\[\"'])(?:\./|<rootDir>|\.\./)", value))
+
+
+def _maps_product(key: str, value: str) -> bool:
+    """An alias for a folder is fine; one for a file that is imported by its place, or to a fake, is not."""
+    return bool(re.search(r"\.{1,2}\\*/", key) or re.search(r"(?i)mock|fake|stub|dummy", value))
 
 
 def _strict(name: str, value: Any) -> bool:  # noqa: ANN401

@@ -31,7 +31,7 @@ BUILD_FILES = re.compile(
 )
 BUILD_EXCUSES = re.compile(
     r"skipTests|maven\.test\.skip|testFailureIgnore|ignoreFailures|failIfNoTests|<excludes?>|\bexclude\b|enabled\s*=\s*false|\bonlyIf\b|excludeTestsMatching|includeTestsMatching|excludeTags|filter_run|filter_run_excluding|"
-    r"WILL_FAIL|DISABLED\b|should_fail|\bmanual\b|exclude:|test_paths|IsTestProject>false|VSTestTestCaseFilter|c\.exclusion_filter|fail_if_no_examples|junit\.jupiter\.conditions|-Dtest=|-Dgroups|[eE]xcludedGroups|<groups>|<skip>|skipITs|--fail-never|-fn\b|-x test\b|--exclude-task|failure_exit_code|ExUnit\.configure|-DskipTests",
+    r"WILL_FAIL|DISABLED\b|should_fail|\bmanual\b|exclude:|test_paths|IsTestProject>false|VSTestTestCaseFilter|c\.exclusion_filter|fail_if_no_examples|--gtest_filter|--run_test|--test-case=|--filter\b|junit\.jupiter\.conditions|-Dtest=|-Dgroups|[eE]xcludedGroups|<groups>|<skip>|skipITs|--fail-never|-fn\b|-x test\b|--exclude-task|failure_exit_code|ExUnit\.configure|-DskipTests",
 )
 MODULE_FILES = ("go.mod", "go.work", "WORKSPACE", "MODULE.bazel", ".bazelignore", "mix.exs")
 DEPENDENCY_LEFT_OUT = re.compile(r"exclude\W+(?:group|module)\b")

@@ -33,6 +33,7 @@ EXITS = re.compile(
 )
 TOP_EXITS = re.compile(r"process\.exit\(\s*0?\s*\)|\bsys\.exit\(\s*0?\s*\)|\bDeno\.exit\(")
 GO_MAIN = re.compile(r"func TestMain\b|func init\(\)[^}]*os\.Exit", re.S)
+GO_INIT = re.compile(r"func init\(\)\s*\{[^}]*?(?<![:!=<>])\s=\s(?!=)[^}]*\}", re.S)
 EQUALS_ALL = re.compile(
     r"fn eq\(&self[^)]*\)\s*->\s*bool\s*\{\s*true\s*\}|boolean equals\(Object \w+\)\s*\{\s*return true|def ==\(\w+\)\s*\n?\s*true|override fun equals\([^)]*\)\s*=\s*true"
 )
@@ -41,7 +42,7 @@ IMPORTS_RUNNER = re.compile(
     r"(?:from|require\()\s*['\"](?:vitest|@jest/globals|node:test|mocha|chai|@playwright/test)['\"]"
 )
 OWN_JUDGE = re.compile(
-    r"\btesting\.[TBF]\{|new\(testing\.[TBF]\)|\btask\.result\b|\bcurrentTest\b.*=|\.state\s*=\s*['\"]pass|Runner\.prototype|\b(?:expect|assert|it|test)\.\w+\s*=(?!=)"
+    r"\btesting\.[TBF]\{|new\(testing\.[TBF]\)|\btask\.result\b|\bcurrentTest\b.*=|\.state\s*=\s*['\"]pass|Runner\.prototype|\b(?:expect|assert|it|test)\.\w+\s*=(?!=)|\b(?:String|Array|Number|Object|Function|Map|Set|Promise|RegExp|\w+)\.prototype\.\w+\s*=(?!=)|\bJSON\.\w+\s*=(?!=)"
     r"|(?:globalThis|global|window)\.(?:expect|assert|it|test|describe)\b\s*=(?!=)|RSpec::Core::\w+\.(?:class_eval|prepend)|class RSpec::|panic::set_hook|process::exit\(0"
 )
 VARIABLES = re.compile(
@@ -154,6 +155,12 @@ def _others(change: Change, after: str, fresh: list[str]) -> Iterator[Objection]
             yield Objection(
                 "runner", change.name, f"{change.name} puts itself in the judge's place: {line[:120]}"
             )
+    if change.name.endswith(".rb") and re.search(r"\baround\b(?!.*\.(?:run|call)\b)", " ".join(fresh)):
+        yield Objection("runner", change.name, f"{change.name}: an around hook that does not run the tests")
+    if change.name.endswith("_test.go") and (set_up := GO_INIT.search("\n".join(fresh))):
+        yield Objection(
+            "replaced", change.name, f"{change.name} replaces code under test: {set_up.group()[:120]}"
+        )
     script = (
         after.startswith("#!")
         or "require.main" in after

@@ -42,6 +42,10 @@ SPEAKING = (
     }
 )
 SETUP_CALLS = frozenset("beforeEach beforeAll before let subject setup setUp TestMain".split())
+JS_OWN_JUDGE = re.compile(
+    r"^\s*(?:const|let|var)\s+(assert|expect|should)\s*=(?!\s*(?:require|chai|await import))", re.M
+)
+PREPROCESSED = re.compile(r"\.(?:c|cc|cpp|cxx|cs|swift)$")
 JS_FUNCTION = re.compile(
     r"^\s*(?:export\s+)?(?:async\s+)?(?:function\s+|(?:const|let|var)\s+(?=\w+\s*=\s*(?:async\s*)?(?:\(|function)))(\w+)",
     re.M,
@@ -55,6 +59,8 @@ def read_file(file: str, text: str) -> FileReading | None:
     if file.endswith(".py"):
         return read_python(file, text)
     units: dict[str, Unit] = {}
+    if PREPROCESSED.search(file):
+        text = re.sub(r"^\s*#\s*if\s+(?:0|false)\b.*?^\s*#\s*(?:endif|else)", "", text, flags=re.M | re.S)
     tokens = tokenize(text, file)
     blocks = blocks_of(file, text, tokens)
     for block in blocks:
@@ -66,6 +72,7 @@ def read_file(file: str, text: str) -> FileReading | None:
     named = {b.name for b in blocks if not b.is_test} | set(
         JS_FUNCTION.findall(text) if JS.search(file) else ()
     )
+    named |= set(JS_OWN_JUDGE.findall(text)) if JS.search(file) else set()
     named |= set(re.findall(r"\bmacro_rules!\s*(\w+)", text))
     derived = re.findall(r"\bclass\s+(\w+)\s*(?:extends|<|:)\s*([\w.:]+)", text)
     return FileReading(
@@ -98,6 +105,7 @@ def _module(file: str, text: str, whole: Sequence[Token], blocks: Sequence[Block
     outside = [token for token in whole if id(token) not in inside and token.line not in lines]
     marks = set(re.findall(r"^//\s*(?:go:build|\+build).*$", text, re.M)) if file.endswith(".go") else set()
     marks |= set(re.findall(r"^#!\[(?:cfg|ignore).*$", text, re.M)) if file.endswith(".rs") else set()
+    marks |= set(re.findall(r"^\s*#\s*if.*$", text, re.M)) if PREPROCESSED.search(file) else set()
     marks |= set(_skips(outside, file)) if not file.endswith((".go", ".rs")) else set()
     return Unit(
         file,

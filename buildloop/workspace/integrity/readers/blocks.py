@@ -144,8 +144,12 @@ def _functions(file: str, tokens: Sequence[Token]) -> Iterator[Block]:
                 if "case" in one.lower() or "Source" in one
                 for t in tokenize(_cells(one) if "Csv" in one else one, file)
             ]
+            disabled = frozenset({"DISABLED_"} if "DISABLED_" in name else ())
             yield Block(
-                name, test, inherited | _stopping(attributes), (*cases, *head, *tokens[brace : end + 1])
+                name,
+                test,
+                inherited | disabled | _stopping(attributes),
+                (*cases, *head, *tokens[brace : end + 1]),
             )
             attributes, index = [], end + 1
             continue

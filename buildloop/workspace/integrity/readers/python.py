@@ -108,8 +108,15 @@ def _unit(
         (*decorated, *body.literals),
         marks - {"not a test class"} if role is not Role.TEST else marks | wrapped,
         frozenset(_patches(node)),
-        body.calls | {argument.arg for argument in node.args.args},
+        body.calls | frozenset(_asked_fixtures(node)),
     )
+
+
+def _asked_fixtures(node: Function) -> Iterator[str]:
+    yield from (argument.arg for argument in node.args.args)
+    for one in node.decorator_list:
+        if isinstance(one, ast.Call) and called(one).endswith("usefixtures"):
+            yield from (name for argument in one.args if (name := string_of(argument)))
 
 
 def _role(node: Function) -> Role:

@@ -73,6 +73,10 @@ def read_body(
     for argument in function.args.args:
         walk.flow.setdefault(argument.arg, []).extend(parameters)
     _statements(function.body, walk, conditional=False)
+    if not function.name.startswith("test"):  # a fixture may hand out what asserts
+        for inner in function.body:
+            if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+                _statements(inner.body, walk, conditional=False)
     skips = {called(node) for node in ast.walk(function) if isinstance(node, ast.Call) and is_skip_call(node)}
     skips |= {
         "SkipTest"

@@ -15,7 +15,7 @@ from buildloop.workspace.integrity.readers.meaning import (
     flow_of,
     with_flow,
 )
-from buildloop.workspace.integrity.readers.swallowed import swallowed_parts
+from buildloop.workspace.integrity.readers.swallowed import left_early, swallowed_parts
 from buildloop.workspace.integrity.readers.tokens import CLOSE, OPEN, Token, closing, written
 
 GO_FAILS = frozenset("Error Errorf Fatal Fatalf Fail FailNow".split())
@@ -161,7 +161,7 @@ def _reached(tokens: Sequence[Token], index: int, file: str) -> bool:
         bare = following.text in (";", "}") or following.line != token.line
         if token.text == "return" and bare and depth <= opened:
             return False
-    return True
+    return not left_early(tokens, index)
 
 
 def _assertion(
@@ -192,12 +192,31 @@ def _assertion(
         tuple(literals),
         frozenset(roots - {*chain, "to", "not_to", "be", "eq"} | own),
         not reached,
-        always_true(parts),
+        always_true(parts) or _asks_itself(condition, flow),
         smoothed=frozenset(
             token.text for i, token in enumerate(seen[:-1]) if seen[i + 1].text in ("(", ".", ")")
         )
         & SMOOTHING,
     )
+
+
+def _asks_itself(condition: Sequence[Token], flow: Mapping[str, Sequence[Token]]) -> bool:
+    """`got != Count(text)` where got is Count(text)."""
+    last = max((i for i, t in enumerate(condition) if t.text == ";"), default=0)
+    at = next(
+        (
+            i
+            for i in range(last + 1, len(condition) - 1)
+            if condition[i].text in "!=" and condition[i + 1].text == "="
+        ),
+        0,
+    )
+    if not at:
+        return False
+    left, right = condition[last + 1 : at], condition[at + 2 :]
+    if len(left) == 1 and left[0].text in flow:
+        left = flow[left[0].text]
+    return bool(left) and written(left) == written(right)
 
 
 def _demanded(statement: Sequence[Token]) -> Sequence[Token]:

@@ -1,4 +1,4 @@
-"""Parts of a test whose failures nobody hears of."""
+"""Parts of a test that may not be reached, or whose failures nobody hears of."""
 
 from __future__ import annotations
 
@@ -73,3 +73,35 @@ def _chain_start(tokens: Sequence[Token], index: int, otherwise: int) -> int:
             return position + 1
         position -= 1
     return otherwise
+
+
+def left_early(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a `return` or `continue` in a branch before may pass the assertion at `index` by."""
+    open_blocks: list[tuple[int, bool]] = []
+    exits: list[list[int]] = []
+    for position in range(index):
+        token = tokens[position]
+        if token.kind == "other" and token.text == "{":
+            open_blocks.append((position, _is_branch(tokens, position)))
+        elif token.kind == "other" and token.text == "}" and open_blocks:
+            open_blocks.pop()
+        elif token.text in ("return", "continue") and open_blocks and open_blocks[-1][1]:
+            around = list(open_blocks)
+            while around and around[-1][1]:
+                around.pop()
+            exits.append([place for place, _ in around])
+    here = [place for place, _ in open_blocks]
+    return any(here[: len(around)] == around for around in exits)
+
+
+def _is_branch(tokens: Sequence[Token], brace: int) -> bool:
+    """`if … {` and `else {`: not a loop, not a function."""
+    start = brace - 1
+    while (
+        start >= 0
+        and tokens[start].text not in ("{", "}")
+        and not (tokens[start].text == ";" and tokens[start].line != tokens[brace].line)
+    ):
+        start -= 1
+    head = [token.text for token in tokens[start + 1 : brace]]
+    return bool(head) and head[0] in ("if", "else") and "=" + ">" not in "".join(head[-2:])
