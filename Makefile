@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Compiled once, not at every start, also where the environment asks for the opposite: a start is half as long.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: deploy undeploy demo test test-agents check unit bench chaos gauntlet lock clean help
+.PHONY: deploy undeploy demo test test-agents check unit bench cheats chaos gauntlet lock clean help
 
 help:
 	@echo "make demo   watch a loop fail five ways and turn green (no API key, offline)"
@@ -15,6 +15,7 @@ help:
 	@echo "make unit   run the tests that need no server"
 	@echo "make check  ruff, format, mypy --strict"
 	@echo "make bench  speed and memory of the diagnosis on a 200 MB log"
+	@echo "make cheats play every cheat and honest change against the integrity check (10 minutes)"
 	@echo "make chaos  kill a run 50 times, resume it, compare with an undisturbed one (10 minutes)"
 	@echo "make gauntlet  buildloop against plain retry on small real repositories (10 minutes)"
 	@echo "make deploy    Prefect server, work pool, deployments, automations and a worker on this machine"
@@ -48,6 +49,9 @@ check: $(READY)
 
 bench: $(READY)
 	@$(BIN)/python benchmarks/diagnose.py
+
+cheats: $(READY)
+	@$(BIN)/python benchmarks/cheats.py
 
 chaos: $(READY)
 	@$(BIN)/python benchmarks/chaos.py

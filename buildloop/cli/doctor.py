@@ -13,6 +13,7 @@ from rich.markup import escape
 
 from buildloop.agents.catalogue import CATALOGUE
 from buildloop.agents.confine import can_confine
+from buildloop.choices import SandboxKind
 from buildloop.cli.agents import look_for, version_of
 from buildloop.cli.output import console, print_json
 from buildloop.cli.paths import state_folder
@@ -20,6 +21,7 @@ from buildloop.cli.prefect_api import answers, configured_url
 from buildloop.cli.run import check_writable
 from buildloop.errors import InputError
 from buildloop.goal import MINIMUM_FREE_BYTES
+from buildloop.sandbox import Sandbox, check_sandbox
 from buildloop.workspace.repository import open_repository, uncommitted
 
 OLDEST_GIT = (2, 30)
@@ -57,6 +59,7 @@ def _checks(repo: Path, folder: Path) -> Iterator[Check]:
     yield _repository(repo)
     yield from _agents()
     yield _boundary()
+    yield _sandbox()
     yield _prefect()
     yield from _state(folder)
 
@@ -109,6 +112,15 @@ def _agents() -> Iterator[Check]:
         names = ", ".join(CATALOGUE)
         advice = "'buildloop agents' says how to install them; or use --agent-command with any program"
         yield Check("agents", "warn", f"none of {names}", advice)
+
+
+def _sandbox() -> Check:
+    try:
+        check_sandbox(Sandbox(SandboxKind.BWRAP))
+    except InputError as error:
+        advice = "install bubblewrap, if you want to confine agent and gate with --sandbox bwrap"
+        return Check("sandbox", "warn", str(error).partition(";")[0], advice)
+    return Check("sandbox", "ok", "bubblewrap works: --sandbox bwrap can be used")
 
 
 def _boundary() -> Check:
