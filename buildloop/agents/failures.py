@@ -84,7 +84,14 @@ def failure_outcome(message: str, status: int | None = None) -> AgentOutcome:
 
 
 def reset_time(message: str, now: datetime) -> datetime | None:
-    """When the error says that it will be over."""
+    """When the error says that it will be over; None where it says nothing, or a moment that does not exist."""
+    try:
+        return _stated_time(message, now)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _stated_time(message: str, now: datetime) -> datetime | None:
     if found := STAMP.search(message):
         return datetime.fromtimestamp(int(found["epoch"]), UTC)
     if found := MOMENT.search(message):

@@ -79,14 +79,18 @@ def _as_data(section: Section, titles: set[str]) -> Section:
     for line in section.body.split("\n"):
         forged = line.strip().rstrip("# ").casefold() in titles
         shown.append(f"> {line}" if forged and not fence else line)
-        if fence:
-            fence = "" if line == fence else fence
-        elif line.startswith("```") and line.endswith("text"):
-            fence = line.removesuffix("text")
+        fence = _fence_after(line, fence)
     # A fence that is never closed is none: its text may have been made to look like one.
     if fence:
         shown = [f"> {one}" if one.strip().rstrip("# ").casefold() in titles else one for one in shown]
     return replace(section, body="\n".join(shown))
+
+
+def _fence_after(line: str, fence: str) -> str:
+    """The fence that is open after this line, "" for none."""
+    if fence:
+        return "" if line == fence else fence
+    return line.removesuffix("text") if line.startswith("```") and line.endswith("text") else ""
 
 
 def _within_own_limit(section: Section) -> Section:
@@ -96,7 +100,19 @@ def _within_own_limit(section: Section) -> Section:
 
 
 def _shortened(section: Section, room: int) -> Section:
-    return Section(section.title, section.body[:room] + CUT_NOTICE, section.priority, section.limit)
+    """Cut at the end; a fence that was cut open is closed again, or all that follows would stand in it."""
+    body = section.body[:room]
+    if fence := _open_fence(body):
+        body = section.body[: max(0, room - len(fence) - 1)]
+        body += f"\n{fence}" if _open_fence(body) == fence else ""
+    return Section(section.title, body + CUT_NOTICE, section.priority, section.limit)
+
+
+def _open_fence(text: str) -> str:
+    fence = ""
+    for line in text.split("\n"):
+        fence = _fence_after(line, fence)
+    return fence
 
 
 def _join(sections: Sequence[Section]) -> str:
