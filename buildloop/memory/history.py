@@ -54,12 +54,12 @@ def learn(store: Store, state: LoopState, now: int, redact: Redactor, emit: Emit
     for finding in red_findings(last.gate).values():
         remember_failure(store, repo, as_failure(finding, mode, redact), at, now)
     for outcome in outcomes:
-        if outcome.fixed is not None:
+        if outcome.fixed is not None and outcome.direct:
             settle_failure(store, repo, outcome.fingerprint, outcome.failure.at, fixed=outcome.fixed)
-        if outcome.fixed:
+        if outcome.fixed and outcome.direct:
             _confirm(store, state, outcome, at, now, redact)
     known = {one.fingerprint: one.fixed for one in outcomes if one.fixed is not None}
-    resolve_outstanding_suggestions(store, at.run, known, emit=emit)
+    resolve_outstanding_suggestions(store, at, known, emit=emit)
     return outcomes
 
 
@@ -87,6 +87,7 @@ def _recalled(
         run=run,
         session=state.session,
         iteration=iteration,
+        issue=state.request.issue,
         keys=tuple(action.key for action in actions),
         repo=state.workspace.repo_id,
     )

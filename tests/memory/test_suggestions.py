@@ -29,6 +29,8 @@ RECORDS = st.builds(
     lambda worked, failed: Record(worked=worked, tried=worked + failed), *[st.integers(0, 50)] * 2
 )
 
+FIRST = Moment(run="run-1", iteration=1)
+
 
 def known_fix(name: str, worked: int = 1, tried: int = 1, *, faded: bool = False) -> Fix:
     return Fix(
@@ -193,14 +195,19 @@ def test_a_resolution_is_true_or_false(store):
         mark_suggestion_resolved(store, "s1", "maybe", emit=Events().emit)
 
 
+def together(number, **changes):
+    """Several suggestions of one iteration."""
+    return suggestion(number, iteration=1, **changes)
+
+
 def test_resolve_outstanding_suggestions_leaves_resolved_ones_alone(store):
     for number in (1, 2, 3, 4):
-        record_suggestion(store, suggestion(number), NOW, Events().emit)
+        record_suggestion(store, together(number), NOW, Events().emit)
     mark_suggestion_resolved(store, "s1", "false", emit=Events().emit)
     green = {suggestion(number).fingerprint: True for number in (1, 2)}
     red = {suggestion(3).fingerprint: False}
     events = Events()
-    assert resolve_outstanding_suggestions(store, "run-1", green | red, emit=events.emit) == ["s2", "s3"]
+    assert resolve_outstanding_suggestions(store, FIRST, green | red, emit=events.emit) == ["s2", "s3"]
     assert [one.resolved for one in suggestions_of(store, "run-1")] == ["false", "true", "false", None]
     assert len(events) == 2
 
@@ -208,19 +215,30 @@ def test_resolve_outstanding_suggestions_leaves_resolved_ones_alone(store):
 def test_pitfall_34_credit_goes_only_to_what_was_shown_for_the_failure_that_went_green(store):
     """One success in two is one of two, and the success of one failure is not another's."""
     for number, key in enumerate(("fix-a", "fix-a", "fix-b"), 1):
-        record_suggestion(store, suggestion(number, keys=(key,)), NOW, Events().emit)
+        record_suggestion(store, together(number, keys=(key,)), NOW, Events().emit)
     outcomes = {suggestion(1).fingerprint: True, suggestion(2).fingerprint: False}
-    resolve_outstanding_suggestions(store, "run-1", outcomes, emit=Events().emit)
+    resolve_outstanding_suggestions(store, FIRST, outcomes, emit=Events().emit)
     assert record_of(store, 0, "fix-a") == Record(worked=1, tried=2)
     assert record_of(store, 0, "fix-b") == Record()
 
 
+def test_pitfall_34_a_green_credits_what_was_shown_in_its_own_iteration_not_what_was_open_from_before(store):
+    failure = suggestion(1).fingerprint
+    for number in (1, 2, 3):
+        record_suggestion(
+            store, suggestion(number, fingerprint=failure, keys=(f"fix-{number}",)), NOW, Events().emit
+        )
+    resolve_outstanding_suggestions(
+        store, Moment(run="run-1", iteration=3), {failure: True}, emit=Events().emit
+    )
+    assert [one.resolved for one in suggestions_of(store, "run-1")] == ["false", "false", "true"]
+    assert [record_of(store, 0, f"fix-{number}").worked for number in (1, 2, 3)] == [0, 0, 1]
+
+
 def test_another_runs_suggestions_are_not_settled(store):
     record_suggestion(store, suggestion(1, run="run-2"), NOW, Events().emit)
-    assert (
-        resolve_outstanding_suggestions(store, "run-1", {suggestion(1).fingerprint: True}, emit=Events().emit)
-        == []
-    )
+    green = {suggestion(1).fingerprint: True}
+    assert resolve_outstanding_suggestions(store, FIRST, green, emit=Events().emit) == []
 
 
 def test_a_suggestion_is_found_by_the_beginning_of_its_id(store):
