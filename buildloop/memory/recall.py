@@ -34,7 +34,7 @@ FIX_BONUS = 1.25
 FIXES_SHOWN = 3
 LONGEST_ERROR = 100_000
 COLUMNS = """f.id, f.fingerprint, f.error_class, f.mode, f.test, f.message, r.identity, f.seen, f.first_seen,
-    f.last_seen, f.last_run, f.repo"""
+    f.last_seen, f.first_run, f.last_run, f.repo"""
 
 Emit = Callable[..., Any]
 
@@ -145,7 +145,7 @@ def _pending(
     store: Store, words: Sequence[str], repo: int | None, postings: dict[str, list[int]]
 ) -> list[int]:
     """Add what is not in the index yet."""
-    rows = [row for row in _rows(store, store.unindexed()) if repo is None or row[11] == repo]
+    rows = [row for row in _rows(store, store.unindexed()) if repo is None or row[12] == repo]
     asked = frozenset(words)
     for row in rows:
         for word in words_among(asked, row[4], row[5]):
@@ -175,7 +175,7 @@ def _usefulness(found: SimilarFailure) -> tuple[bool, float, str]:
 
 
 def similar(store: Store, row: Row, relevance: float, *, exact: bool) -> SimilarFailure:
-    number, identity, error_class, mode, test, message, repo, seen, first, last, run, repo_id = row
+    number, identity, error_class, mode, test, message, repo, seen, first, last, met, run, repo_id = row
     return SimilarFailure(
         fingerprint=identity,
         error_class=ErrorClass(error_class),
@@ -188,6 +188,7 @@ def similar(store: Store, row: Row, relevance: float, *, exact: bool) -> Similar
         seen=seen,
         first_seen=timestamp(first),
         last_seen=timestamp(last),
+        first_run=met,
         last_run=run,
         fixes=fixes_of(store, number, repo_id, ErrorClass(error_class)),
     )

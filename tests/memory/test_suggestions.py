@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from buildloop.diagnosis.model import ErrorClass, FailureMode
 from buildloop.memory import generate_suggested_actions
 from buildloop.memory.advice import CLASS_ADVICE, STAGE_ADVICE
-from buildloop.memory.credit import LEAST_TRIALS, fades
+from buildloop.memory.credit import LEAST_TRIALS, NOTICEABLE, chance_to_help, fades
 from buildloop.memory.facts import settle_failure
 from buildloop.memory.model import Change, Fix, Moment, Record, SimilarFailure
 from buildloop.memory.recall import Scope, record_of, similar_failures
@@ -56,6 +57,7 @@ def seen(*fixes: Fix, exact: bool = True, relevance: float = 1.0) -> SimilarFail
         seen=1,
         first_seen="2026-01-01T00:00:00Z",
         last_seen="2026-01-01T00:00:00Z",
+        first_run="r",
         last_run="r",
         fixes=fixes,
     )
@@ -126,14 +128,56 @@ def test_the_estimate_is_a_beta_prior(record):
     assert Record().estimate == 0.5
 
 
+def record(worked, tried):
+    return Record(worked=worked, tried=tried)
+
+
+def faded_among(own, others):
+    return fades(own, record(own.worked + others.worked, own.tried + others.tried))
+
+
 @given(RECORDS, RECORDS)
-def test_what_raises_the_fix_rate_never_fades_and_what_is_new_gets_its_chance(own, others):
-    overall = Record(worked=own.worked + others.worked, tried=own.tried + others.tried)
+def test_an_unbroken_record_never_fades_and_what_is_new_gets_its_chance(own, others):
+    overall = record(own.worked + others.worked, own.tried + others.tried)
     assert overall.without(own) == others
-    if own.tried < LEAST_TRIALS:
+    if own.tried < LEAST_TRIALS or own.worked == own.tried:
         assert not fades(own, overall)
-    elif others.tried >= LEAST_TRIALS:
-        assert fades(own, overall) == (own.estimate <= others.estimate)
+    elif fades(own, overall):
+        worse = record(max(0, own.worked - 1), own.tried)
+        assert faded_among(worse, others)
+        # Doing without is better, or the difference is too small to be noticed.
+        assert own.estimate < (others.estimate if others.tried >= LEAST_TRIALS else 0.5) + NOTICEABLE
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "gone"),
+    [
+        (record(4, 4), record(18, 20), False),
+        (record(4, 5), record(18, 20), False),
+        (record(3, 4), record(18, 20), False),
+        (record(6, 10), record(20, 100), False),
+        (record(0, 3), record(18, 20), True),
+        (record(2, 10), record(15, 20), True),
+        (record(300, 600), record(5000, 10000), True),
+        (record(0, 5), record(0, 0), True),
+        (record(2, 5), record(0, 0), False),
+    ],
+)
+def test_it_takes_evidence_to_fade(own, others, gone):
+    """Many trials with no noticeable gain are evidence; a few less lucky ones are not."""
+    assert faded_among(own, others) == gone
+
+
+def test_the_chance_to_help_is_that_of_two_beta_distributions():
+    """Against drawing from them."""
+    chance, draws = random.Random(1), 20_000
+    for own, others in ((record(4, 5), record(18, 20)), (record(1, 4), record(1, 6)), (record(9, 9), record(0, 3))):
+        won = sum(
+            chance.betavariate(own.worked + 1, own.tried - own.worked + 1)
+            > chance.betavariate(others.worked + 1, others.tried - others.worked + 1) + NOTICEABLE
+            for _ in range(draws)
+        )
+        assert abs(chance_to_help(own, others) - won / draws) < 0.015
 
 
 def test_suggestions_that_do_not_raise_the_fix_rate_fade(store):
