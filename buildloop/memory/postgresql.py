@@ -77,6 +77,9 @@ class PostgresqlStore:
     def remove_failure(self, failure: int) -> None:
         self.rows("DELETE FROM failures WHERE id = ?", failure)
 
+    def forget_words(self) -> None:
+        """They are a column of the failures."""
+
     def postings(self, word: str, limit: int) -> list[int]:
         """In no order: only without one does the scan end at the limit."""
         sql = "SELECT id FROM failures WHERE words @@ ?::tsquery LIMIT ?"
@@ -130,12 +133,13 @@ class PostgresqlStore:
             self.rows("SELECT pg_advisory_unlock(?)", SETUP_LOCK)
 
     def _make_tables(self) -> None:
-        if self._version() != 0:
-            return
+        version = self._version()
         self.rows(f"CREATE SCHEMA IF NOT EXISTS {NAMESPACE}")
-        for statement in (*statements(DIALECT), INDEX, "CREATE TABLE schema_version (version INT)"):
+        own = (INDEX, "CREATE TABLE schema_version (version INT)") if version == 0 else ()
+        for statement in (*statements(DIALECT, version), *own):
             self.rows(statement)
-        self.rows("INSERT INTO schema_version VALUES (?)", SCHEMA_VERSION)
+        if version != SCHEMA_VERSION:
+            self.rows("INSERT INTO schema_version VALUES (?)", SCHEMA_VERSION)
 
     def _version(self) -> int:
         if self.rows("SELECT to_regclass(?)", f"{NAMESPACE}.schema_version")[0][0] is None:

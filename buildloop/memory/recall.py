@@ -14,7 +14,7 @@ from buildloop.diagnosis.fingerprint import fingerprint
 from buildloop.diagnosis.model import ErrorClass, FailureMode, Finding
 from buildloop.errors import BuildloopError
 from buildloop.memory.credit import fades
-from buildloop.memory.facts import EVERYWHERE, class_subject
+from buildloop.memory.facts import EVERYWHERE, class_subject, known_repo
 from buildloop.memory.location import Kind, Location, memory_location
 from buildloop.memory.model import Change, Fix, Record, SimilarFailure
 from buildloop.memory.ranking import COUNTED, POSTINGS, Weights, candidates
@@ -113,8 +113,7 @@ def _question(error: str | Finding) -> Question:
 
 
 def _number(store: Store, scope: Scope) -> int | None:
-    found = store.rows("SELECT id FROM repos WHERE identity = ?", scope.repo)
-    return None if scope.shared or not found else int(found[0][0])
+    return None if scope.shared else known_repo(store, scope.repo)
 
 
 def _same_fingerprint(store: Store, identities: Sequence[str], repo: int | None) -> list[Row]:

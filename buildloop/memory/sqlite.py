@@ -95,6 +95,9 @@ class SqliteStore:
             )
         self.rows("DELETE FROM failures WHERE id = ?", failure)
 
+    def forget_words(self) -> None:
+        self.rows("INSERT INTO word_index (word_index) VALUES ('delete-all')")
+
     def postings(self, word: str, limit: int) -> list[int]:
         sql = "SELECT rowid FROM word_index WHERE word_index MATCH ? ORDER BY rowid DESC LIMIT ?"
         return [row[0] for row in self.rows(sql, f'"{word}"', limit)]
@@ -132,10 +135,11 @@ class SqliteStore:
             raise newer_schema(version, SCHEMA_VERSION, str(self.path))
         self._write_ahead()
         with self.transaction():
-            if int(self.rows("PRAGMA user_version")[0][0]) == 0:
-                for statement in (*statements(DIALECT), INDEX, WATERMARK, "INSERT INTO indexed VALUES (0)"):
-                    self.rows(statement)
-                self.rows(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            version = int(self.rows("PRAGMA user_version")[0][0])
+            own = (INDEX, WATERMARK, "INSERT INTO indexed VALUES (0)") if version == 0 else ()
+            for statement in (*statements(DIALECT, version), *own):
+                self.rows(statement)
+            self.rows(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def _write_ahead(self) -> None:
         """The change to WAL needs the file for itself, and SQLite does not wait for that by its own timeout."""

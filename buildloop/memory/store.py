@@ -33,6 +33,9 @@ class Store(Protocol):
     def remove_failure(self, failure: int) -> None:
         """Delete a failure and its words."""
 
+    def forget_words(self) -> None:
+        """Empty the index, when all failures are deleted."""
+
     def postings(self, word: str, limit: int) -> list[int]:
         """Failures that have this very word in the index, at most `limit`."""
 
