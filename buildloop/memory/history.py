@@ -30,9 +30,7 @@ MOST_RECALLED = 3
 ASKED_ABOUT = 6
 
 
-def recall_history(
-    store: Store, state: LoopState, now: int, seconds: float = LOOKUP_SECONDS
-) -> History:
+def recall_history(store: Store, state: LoopState, now: int, seconds: float = LOOKUP_SECONDS) -> History:
     """What earlier runs know about the failures of the last gate. The first failure always gets suggestions; the
     others only where a fix is known."""
     scope = Scope(state.workspace.repo_id, state.request.shared_memory)

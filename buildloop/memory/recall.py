@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from buildloop.diagnosis.fingerprint import fingerprint
@@ -60,19 +62,22 @@ def query_similar_failures(
     error: str | Finding,
     max_results: int = 3,
     *,
-    scope: Scope,
+    scope: Scope | None = None,
     location: Location | None = None,
     emit: Emit | None = None,
     seconds: float = LOOKUP_SECONDS,
 ) -> list[SimilarFailure]:
-    """Failures like `error`, the most alike first. Never raises and never takes longer than `seconds`: where memory
-    cannot be asked the answer is [] and one event `loop.degraded` says why. Memory that is switched off is silent."""
+    """Failures like `error`, the most alike first; of the repository one stands in, unless a scope is given. Never
+    raises and never takes longer than `seconds`: where memory cannot be asked the answer is [] and one event
+    `loop.degraded` says why. Memory that is switched off is silent."""
+    end = time.monotonic() + seconds
     try:
         place = location or memory_location(os.environ)
         if place.kind is Kind.OFF:
             return []
-        with closing(open_store(place)) as store, store.within(seconds):
-            return similar_failures(store, error, max_results, scope)
+        asked = scope or _scope_here()
+        with closing(open_store(place, seconds)) as store, store.within(end - time.monotonic()):
+            return similar_failures(store, error, max_results, asked)
     except BuildloopError as problem:
         if emit is not None:
             emit("loop.degraded", what="memory", why=str(problem))
@@ -93,6 +98,12 @@ def similar_failures(
     found = [similar(store, row, 1.0, exact=True) for row in exact]
     found += [similar(store, row, share, exact=False) for row, share in alike[: max_results * 4]]
     return sorted(found, key=_usefulness)[:max_results]
+
+
+def _scope_here() -> Scope:
+    from buildloop.workspace.repository import open_repository  # noqa: PLC0415 (only where no scope is given)
+
+    return Scope(open_repository(Path.cwd()).repo_id)
 
 
 def _question(error: str | Finding) -> Question:

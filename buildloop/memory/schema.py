@@ -53,7 +53,16 @@ FAILURE_COLUMNS = (
     "first_run",
     "last_run",
 )
-TABLE_NAMES = ("repos", "failures", "sightings", "fixes", "confirmations", "suggestions", "records", "aliases")
+TABLE_NAMES = (
+    "repos",
+    "failures",
+    "sightings",
+    "fixes",
+    "confirmations",
+    "suggestions",
+    "records",
+    "aliases",
+)
 
 
 def statements(words: Mapping[str, str], since: int = 0) -> tuple[str, ...]:

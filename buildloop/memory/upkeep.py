@@ -58,7 +58,9 @@ class Selection:
             parts.append(("f.first_run = ? AND f.last_run = ?", (self.run, self.run)))
         if self.before is not None:
             parts.append(("f.last_seen < ?", (self.before,)))
-        return " AND ".join(text for text, _ in parts) or "1 = 1", [one for _, given in parts for one in given]
+        return " AND ".join(text for text, _ in parts) or "1 = 1", [
+            one for _, given in parts for one in given
+        ]
 
 
 def stats(store: Store) -> Stats:

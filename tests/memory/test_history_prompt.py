@@ -6,8 +6,10 @@ from contextlib import closing
 
 from buildloop.memory.history import learn, recall_history
 from buildloop.memory.location import VARIABLE, memory_location
+from buildloop.memory.model import History
 from buildloop.memory.store import open_store
 from buildloop.memory.suggestions import record_suggestion, suggestions_of
+from buildloop.models import Verdict
 from buildloop.prompt.compose import compose_prompt
 from buildloop.prompt.history import TITLE, shown_in
 from buildloop.redact import redactor
@@ -54,6 +56,46 @@ def test_without_memory_there_are_still_suggestions_and_nothing_about_the_past(t
         (one,) = recall_history(store, red_state(), NOW).recalled
     assert one.similar == ()
     assert 2 <= len(one.actions) <= 4
+
+
+def test_a_failure_of_an_earlier_run_without_a_fix_is_told_also_after_this_run_has_met_it(tmp_path):
+    with opened(tmp_path) as store:
+        met = report(failing=("t::a",)).reading.findings[0]
+        remember(store, met, run="before", repo=WORKSPACE.repo_id)
+        learn(store, red_state(), NOW, redactor({}), Events().emit)
+        one = recall_history(store, red_state(), NOW).recalled[0]
+        assert [(past.first_run, past.last_run) for past in one.similar] == [("before", "r1")]
+        assert "no fix is known" in compose_prompt(red_state(), History(recalled=(one,))).text
+
+
+def test_what_only_this_run_has_met_is_no_history(tmp_path):
+    with opened(tmp_path) as store:
+        learn(store, red_state(), NOW, redactor({}), Events().emit)
+        assert recall_history(store, red_state(), NOW).recalled[0].similar == ()
+
+
+def test_a_suggestion_knows_the_issue_its_run_is_for(tmp_path):
+    with opened(tmp_path) as store:
+        (one,) = recall_history(store, red_state(issue=17), NOW).recalled
+        record_suggestion(store, one.suggestion, NOW, Events().emit)
+        assert [told.issue for told in suggestions_of(store, "r1")] == [17]
+
+
+def test_what_was_not_red_right_before_is_not_confirmed(tmp_path, monkeypatch):
+    """t::a was hidden in iteration 1; that all is green in iteration 2 does not say by what."""
+    asked = []
+    monkeypatch.setattr("buildloop.memory.history.describe_change", lambda *given: asked.append(given))
+    hidden = report(Verdict.TIMED_OUT, failing=())
+    steps = [
+        iteration(0, report(failing=("t::a",))),
+        iteration(1, hidden),
+        iteration(2, report(Verdict.PASSED)),
+    ]
+    with opened(tmp_path) as store:
+        for upto in (1, 2, 3):
+            learn(store, state(*steps[:upto]), NOW, redactor({}), Events().emit)
+        assert store.rows("SELECT fixed FROM sightings") == [(None,)]
+    assert asked == []
 
 
 def test_a_green_gate_asks_nothing(tmp_path):

@@ -171,7 +171,11 @@ def test_it_takes_evidence_to_fade(own, others, gone):
 def test_the_chance_to_help_is_that_of_two_beta_distributions():
     """Against drawing from them."""
     chance, draws = random.Random(1), 20_000
-    for own, others in ((record(4, 5), record(18, 20)), (record(1, 4), record(1, 6)), (record(9, 9), record(0, 3))):
+    for own, others in (
+        (record(4, 5), record(18, 20)),
+        (record(1, 4), record(1, 6)),
+        (record(9, 9), record(0, 3)),
+    ):
         won = sum(
             chance.betavariate(own.worked + 1, own.tried - own.worked + 1)
             > chance.betavariate(others.worked + 1, others.tried - others.worked + 1) + NOTICEABLE
