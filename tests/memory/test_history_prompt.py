@@ -13,6 +13,7 @@ from buildloop.models import Verdict
 from buildloop.prompt.compose import compose_prompt
 from buildloop.prompt.history import TITLE, shown_in
 from buildloop.redact import redactor
+from tasks.remember import recall
 from tests.support.memories import NOW, Events, fix, remember
 from tests.support.states import WORKSPACE, iteration, report, state
 
@@ -126,6 +127,18 @@ def test_under_a_small_budget_history_goes_before_the_failure_and_is_not_taken_f
     assert "E   t::a is wrong" in prompt.text
     assert shown_in(history, prompt.text).recalled == ()
     assert shown_in(history, compose_prompt(red_state(), history).text) == history
+
+
+def test_what_the_hints_of_a_person_push_out_of_the_prompt_was_not_shown(tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "memory.db"))
+    with opened(tmp_path) as store:
+        known(store, "t::a")
+        size = len(compose_prompt(red_state(), recall_history(store, red_state(), NOW)).text)
+        tight = red_state(prompt_budget=size + 50, state_dir=str(tmp_path))
+        tight.request.run_dir.mkdir(parents=True)
+        assert recall.fn("k", tight, ["look at the clock " * 20]).recalled == ()
+        assert suggestions_of(store, "r1") == []
+        assert len(recall.fn("k", tight).recalled) == len(suggestions_of(store, "r1")) == 1
 
 
 def test_history_has_its_own_budget(tmp_path):
