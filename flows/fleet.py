@@ -27,6 +27,7 @@ from buildloop.rundir import RunDir
 from flows.build_loop import build_loop
 from tasks import launch
 from tasks.artifacts import artifact_key
+from tasks.options import short_id
 
 WHO = "the fleet: another way reached the goal first"
 
@@ -57,7 +58,7 @@ class Race:
 
 
 def _own_id() -> str:
-    return f"fleet-{str(flow_run.id)[:8]}"
+    return f"fleet-{short_id(str(flow_run.id))}"
 
 
 def _fleet_name() -> str:

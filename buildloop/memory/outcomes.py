@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from buildloop.attempts import flaky_tests
 from buildloop.diagnosis.categories import FAMILY_OF, Family, class_of
 from buildloop.diagnosis.fingerprint import fingerprint
 from buildloop.diagnosis.known_packages import words
@@ -13,7 +14,7 @@ from buildloop.memory.model import Failure, Moment
 from buildloop.memory.words import message_of, test_of
 from buildloop.models import GateReport, Iteration, Verdict
 from buildloop.redact import Redactor
-from buildloop.state import LoopState, flaky_tests
+from buildloop.state import LoopState
 
 MOST_FAILURES = 100
 LINTERS = words(

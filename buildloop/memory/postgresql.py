@@ -131,7 +131,7 @@ class PostgresqlStore:
         own = (INDEX, "CREATE TABLE schema_version (version INT)") if version == 0 else ()
         for statement in (*statements(DIALECT, version), *own):
             self.rows(statement)
-        if version != SCHEMA_VERSION:
+        if version < SCHEMA_VERSION:
             self.rows("INSERT INTO schema_version VALUES (?)", SCHEMA_VERSION)
 
     def _version(self) -> int:

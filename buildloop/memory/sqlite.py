@@ -142,7 +142,8 @@ class SqliteStore:
             own = (INDEX, WATERMARK, "INSERT INTO indexed VALUES (0)") if version == 0 else ()
             for statement in (*statements(DIALECT, version), *own):
                 self.rows(statement)
-            self.rows(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            if version < SCHEMA_VERSION:
+                self.rows(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def _write_ahead(self, seconds: float) -> None:
         """The change to WAL needs the file for itself, and SQLite does not wait for that by its own timeout."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from buildloop.attempts import flaky_tests
 from buildloop.ledger import add_up
 from buildloop.models import GateReport, Iteration, Usage
 from buildloop.progress import Effect, recovery_effects
@@ -17,7 +18,6 @@ from buildloop.report.masked import masked_value
 from buildloop.report.outcome import handed_back_text
 from buildloop.report.words import MODES, count
 from buildloop.result import StopReason
-from buildloop.state import flaky_tests
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,13 +29,15 @@ def project_address(url: str, root: Path) -> str:
     """Host and path: no scheme, user, password, port or ".git", because ssh and https differ in these alone. A
     remote on this machine is its path."""
     if "://" in url:
-        parts = urlsplit(url)
-        if parts.scheme != "file":
-            host = parts.netloc.rpartition("@")[2].partition(":")[0]
-            return _on_host(host, unquote(parts.path))
-        return _on_disk(Path(unquote(parts.path)))
+        try:
+            parts = urlsplit(url)
+        except ValueError:  # git may still understand it; as a name it is as good as any
+            return url.rpartition("@")[2]
+        if parts.scheme == "file":
+            return _on_disk(Path(unquote(parts.path)))
+        return _on_host(parts.hostname or "", unquote(parts.path))
     if short := SSH_SHORT.fullmatch(url):
-        return _on_host(short[1], short[2])
+        return _on_host(short[1].strip("[]"), short[2])
     return _on_disk(root / url)
 
 

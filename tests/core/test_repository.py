@@ -89,6 +89,8 @@ def test_every_way_to_write_a_remote_is_the_same_project(url, tmp_path):
 def test_other_remotes_are_other_projects(tmp_path):
     urls = ("https://gitlab.com/acme/shop", "https://github.com/acme/shop2", "/srv/acme/shop.git", "../shop")
     assert len({project_address(url, tmp_path) for url in urls}) == 4
+    assert project_address("https://me:hunter22@[broken/shop", tmp_path) == "[broken/shop"
+    assert project_address("ssh://git@[::1]:22/shop", tmp_path) == project_address("git@[::1]:shop", tmp_path)
     assert project_address("file:///srv/acme/shop.git", tmp_path) == project_address(
         "/srv/acme/shop/", tmp_path
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from buildloop.attempts import attempts_of, flaky_tests
 from buildloop.diagnosis.model import FailureMode, TestCounts
 from buildloop.ledger import add_up
 from buildloop.models import Usage, Verdict
 from buildloop.prompt.compose import compose_prompt
-from buildloop.state import attempts_of, flaky_tests
 from tests.support.states import GREEN, RED, START, iteration, report, state
 
 TWO = report(failing=("t::a", "t::b"))
