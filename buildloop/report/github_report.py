@@ -19,7 +19,6 @@ from buildloop.report.markdown import (
 from buildloop.report.safe import block, code, folded, sentence, visible
 from buildloop.report.story import Story, story_of
 from buildloop.report.words import count, duration, money
-from buildloop.result import StopReason
 from buildloop.text import first_line, one_line
 
 TITLE_CHARS = 120
@@ -27,7 +26,7 @@ TITLE_CHARS = 120
 
 def github_report(facts: RunFacts) -> str:
     """The one of both that fits how the run ended."""
-    done = facts.result is not None and facts.result.reason is StopReason.COMPLETE
+    done = facts.result is not None and facts.result.reason.is_success
     return pull_request_body(facts) if done else failure_comment(facts)
 
 
@@ -43,7 +42,7 @@ def pull_request_body(facts: RunFacts) -> str:
     head = [
         f"Closes #{issue}." if issue is not None else "",
         f"{sentence(story.outcome.why)} {_spent(story)}",
-        f"### What is proven\n\n{proof_text(story)}",
+        f"### {'What is proven' if story.proof.holds else 'What is known'}\n\n{proof_text(story)}",
     ]
     return _within_limit(head, _folds(story))
 
