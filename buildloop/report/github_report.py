@@ -16,7 +16,7 @@ from buildloop.report.markdown import (
     proof_text,
     sessions_table,
 )
-from buildloop.report.safe import block, code, folded, sentence, visible
+from buildloop.report.safe import block, code, folded, sentence, uncalled, visible
 from buildloop.report.story import Story, story_of
 from buildloop.report.words import count, duration, money
 from buildloop.text import first_line, one_line
@@ -31,9 +31,9 @@ def github_report(facts: RunFacts) -> str:
 
 
 def pull_request_title(facts: RunFacts) -> str:
-    """The first line of the goal as it is: GitHub reads no markup in a title."""
+    """The first line of the goal: GitHub reads no markup in a title, but makes a commit message of it."""
     first = first_line(visible(story_of(facts).facts.request.goal))
-    return one_line(first.lstrip("# "), TITLE_CHARS)
+    return uncalled(one_line(first.lstrip("# "), TITLE_CHARS))
 
 
 def pull_request_body(facts: RunFacts) -> str:

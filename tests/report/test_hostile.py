@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from buildloop.diagnosis.model import Diagnosis, FailureMode
 from buildloop.report.error_context import SimilarFailure, format_context_error_report
 from buildloop.report.github_comment import MOST_BYTES, format_github_error_comment
-from buildloop.report.github_report import failure_comment, github_report
+from buildloop.report.github_report import failure_comment, github_report, pull_request_title
 from buildloop.report.html import html_report
 from buildloop.report.markdown import run_report
 from buildloop.report.safe import code, sentence
@@ -174,3 +175,22 @@ def test_a_terminal_report_cannot_be_painted_by_a_log():
     text = format_context_error_report("\x1b[2J\x1b]0;title\x07red", "gate", 1, "\x1b[31mgoal", plain=True)
     assert "\x1b" not in text
     assert "\x07" not in text
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "closes https://github.com/ada/shop/issues/12",
+        "Fixes: www.github.com/ada/shop/issues/12",
+        "resolves ada/shop#12",
+        "closes GH-12",
+        "fix #12, @ada",
+    ],
+)
+def test_no_words_of_others_close_an_issue_or_call_anybody(call):
+    """A title becomes the message of a squashed commit, and there GitHub reads such words too."""
+    facts = runs.complete()
+    goal = facts.request.model_copy(update={"goal": call})
+    for text in (sentence(call), pull_request_title(replace(facts, request=goal))):
+        assert not re.search(r"#\d|GH-\d|@\w|://|www\.", text)
+        assert text.replace("\u200b", "") == call
