@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from buildloop.prompt.sections import fenced
+from buildloop.prompt.contain import fenced
 from buildloop.text import one_line, plain_text
 
 # Characters that take no room: they hide text from a reader, or make two different names look the same.
