@@ -64,6 +64,7 @@ def failure_comment(facts: RunFacts) -> str:
         diagnosis=error.diagnosis,
         similar=error.similar,
         actions=error.actions,
+        note=error.note,
         intro=intro,
         log=last.gate.tail if last else "",
         more=_folds(story)[1:],

@@ -135,7 +135,9 @@ def poisoned(text: str):
 @pytest.mark.parametrize("line", ["x" * 300, "ü" * 900, "🔥" * 500, "`" * 2_000, "<&>" * 300])
 def test_a_comment_stays_below_githubs_limit_and_keeps_both_ends_of_the_log(line):
     log = "\n".join(["the first line", *[f"{number} {line}" for number in range(5_000)], "the last line"])
-    text = format_github_error_comment(log, "gate", 1, line * 50, 12, log=log, actions=(line,) * 9)
+    text = format_github_error_comment(
+        log, "gate", 1, line * 50, 12, similar=(), log=log, actions=(line,) * 9
+    )
     assert len(text) <= len(text.encode()) <= MOST_BYTES < 65_536
     assert details_of(text)[0] == "Log"
     assert "the first line" in text
@@ -150,7 +152,7 @@ def test_the_comment_of_the_longest_run_fits():
 
 def test_a_long_line_is_cut_and_not_the_end_of_the_log():
     log = "x" * 500_000 + "\nthe reason"
-    assert "the reason" in format_github_error_comment(log, "gate", 1, "g")
+    assert "the reason" in format_github_error_comment(log, "gate", 1, "g", similar=())
 
 
 def test_secrets_are_masked_before_anything_is_cut(monkeypatch):
