@@ -28,6 +28,7 @@ from buildloop.recovery.policy import RetryPolicy
 from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
+from buildloop.sandbox import check_sandbox, sandbox_of
 from buildloop.state import LoopState
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.lock import run_lock
@@ -87,6 +88,7 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
             stopped_by_prefect(request.run_dir),
             also_told(str(request.run_id), forward_to_prefect()),
         ):
+            check_sandbox(sandbox_of(request))
             fetch(request)
             result = _work(request)
     except InputError as error:

@@ -20,7 +20,7 @@ from buildloop.memory.store import LOOKUP_SECONDS, open_store
 from buildloop.redact import redactor
 from buildloop.report.advice import Advice, save_advice
 from buildloop.report.error_context import SimilarFailure, format_context_error_report
-from buildloop.report.facts import RunFacts
+from buildloop.report.facts import RunFacts, degraded_in
 from buildloop.report.last_error import error_context
 from buildloop.report.masked import masked_value
 from buildloop.rundir import RunDir
@@ -34,6 +34,7 @@ def advised(run: RunDir, facts: RunFacts) -> RunFacts:
     advice = _advice(run, facts, finding) if finding is not None else Advice()
     facts = replace(facts, advice=masked_value(advice, redactor(os.environ)))
     save_advice(run.path, facts.advice)
+    facts = replace(facts, degraded=degraded_in(run))
     error = error_context(facts)
     text = format_context_error_report(
         error.error,
@@ -44,6 +45,7 @@ def advised(run: RunDir, facts: RunFacts) -> RunFacts:
         diagnosis=error.diagnosis,
         similar=error.similar,
         actions=error.actions,
+        note=error.note,
         plain=True,
     )
     write_atomic(run.path / f"context-error-{error.stage}.md", text)

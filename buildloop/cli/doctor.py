@@ -14,6 +14,7 @@ from rich.markup import escape
 
 from buildloop.agents.catalogue import CATALOGUE
 from buildloop.agents.confine import can_confine
+from buildloop.choices import SandboxKind
 from buildloop.cli.agents import look_for, version_of
 from buildloop.cli.output import console, print_json
 from buildloop.cli.paths import state_folder
@@ -24,6 +25,7 @@ from buildloop.goal import MINIMUM_FREE_BYTES
 from buildloop.memory.location import VARIABLE as MEMORY_VARIABLE
 from buildloop.memory.location import Kind, memory_location
 from buildloop.memory.store import LOOKUP_SECONDS, open_store
+from buildloop.sandbox import Sandbox, check_sandbox
 from buildloop.workspace.repository import open_repository, uncommitted
 
 OLDEST_GIT = (2, 30)
@@ -61,6 +63,7 @@ def _checks(repo: Path, folder: Path) -> Iterator[Check]:
     yield _repository(repo)
     yield from _agents()
     yield _boundary()
+    yield _sandbox()
     yield _prefect()
     yield from _state(folder)
     yield _memory()
@@ -114,6 +117,15 @@ def _agents() -> Iterator[Check]:
         names = ", ".join(CATALOGUE)
         advice = "'buildloop agents' says how to install them; or use --agent-command with any program"
         yield Check("agents", "warn", f"none of {names}", advice)
+
+
+def _sandbox() -> Check:
+    try:
+        check_sandbox(Sandbox(SandboxKind.BWRAP))
+    except InputError as error:
+        advice = "install bubblewrap, if you want to confine agent and gate with --sandbox bwrap"
+        return Check("sandbox", "warn", str(error).partition(";")[0], advice)
+    return Check("sandbox", "ok", "bubblewrap works: --sandbox bwrap can be used")
 
 
 def _boundary() -> Check:

@@ -83,7 +83,7 @@ def run(
         Text, agent_option("continue or fresh: whether iterations share one context. (default: continue)")
     ] = None,
     agent_env: AgentEnvironment = None,
-    max_turns: Annotated[Whole, limit("Most model requests in one agent call.")] = None,
+    max_turns: Annotated[Whole, limit("Most model requests in one agent call. (claude, gemini)")] = None,
     max_iterations: Annotated[Whole, limit("Most iterations of the run. (default: 20)")] = None,
     extension_size: Annotated[
         Whole,
