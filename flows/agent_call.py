@@ -65,8 +65,7 @@ def _answer(state: LoopState, number: int, rung: int) -> AgentRun:
 
 def _call(state: LoopState, number: int, rung: int) -> AgentRun:
     run_agent = iterate.with_options(**task_options(_iterate_policy(state), state.request))
-    heard = {hint for one in state.iterations if one.agent for hint in one.agent.heard}
-    hints = unheard(state.request.run_dir, heard)
+    hints = unheard(state.request.run_dir, state.heard)
     texts = [hint.text for hint in hints]
     return run_agent(
         step_key(state.request, state.session, number, "iterate"),
