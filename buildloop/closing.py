@@ -25,7 +25,7 @@ from buildloop.workspace.worktree import release
 
 def close_run(state: LoopState, stop: Stop, now: datetime) -> BuildResult:
     """Write `result.json` and leave the branch where a person wants it: at the proven tree, else at the best one."""
-    run, complete = RunDir(state.request.run_dir), stop.reason in (StopReason.COMPLETE, StopReason.ACCEPTED)
+    run, complete = RunDir(state.request.run_dir), stop.reason.is_success
     given = _given_back(state, complete=complete)
     commit = state.head
     if not complete:

@@ -111,6 +111,11 @@ class LoopState:
         return self.best.head or self.workspace.start_commit
 
     @property
+    def heard(self) -> frozenset[str]:
+        """The hints of people that some prompt has shown."""
+        return frozenset(hint for one in self.iterations if one.agent for hint in one.agent.heard)
+
+    @property
     def shrinking(self) -> bool:
         """Whether the set of failures got smaller within the last iterations."""
         return self.best.number > 0 and self.number - self.best.number < PROGRESS_WITHIN

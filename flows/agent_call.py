@@ -65,8 +65,8 @@ def _answer(state: LoopState, number: int, rung: int) -> AgentRun:
 
 def _call(state: LoopState, number: int, rung: int) -> AgentRun:
     run_agent = iterate.with_options(**task_options(_iterate_policy(state), state.request))
-    heard = {hint for one in state.iterations if one.agent for hint in one.agent.heard}
-    hints = unheard(state.request.run_dir, heard)
+    hints = unheard(state.request.run_dir, state.heard)
+    texts = [hint.text for hint in hints]
     return run_agent(
         step_key(state.request, state.session, number, "iterate"),
         as_one(
@@ -76,7 +76,7 @@ def _call(state: LoopState, number: int, rung: int) -> AgentRun:
                 session=state.session,
                 number=number,
                 base=state.head,
-                prompt=compose_prompt(state, _recalled(state, number), [hint.text for hint in hints]),
+                prompt=compose_prompt(state, _recalled(state, number, texts), texts),
                 heard=tuple(hint.id for hint in hints),
                 environment=state.environment,
                 max_iterations=state.max_iterations,
@@ -90,10 +90,10 @@ def _call(state: LoopState, number: int, rung: int) -> AgentRun:
     )
 
 
-def _recalled(state: LoopState, number: int) -> History:
+def _recalled(state: LoopState, number: int, hints: list[str]) -> History:
     """What earlier runs know about the failure at hand; asked once an iteration, whoever answers it."""
     ask = recall.with_options(**task_options(retry_policy(None, state.request).recover, state.request))
-    return ask(step_key(state.request, state.session, number, "recall"), as_one(state))
+    return ask(step_key(state.request, state.session, number, "recall"), as_one(state), hints)
 
 
 def _iterate_policy(state: LoopState) -> RetryPolicy:

@@ -23,11 +23,13 @@ from buildloop.errors import (
 )
 from buildloop.events import also_told
 from buildloop.github.record import heading
-from buildloop.people.answer import Choice, after, asks, question
+from buildloop.people.answer import Answer, Choice, after, asks, question
+from buildloop.people.hints import unheard
 from buildloop.recovery.policy import RetryPolicy
 from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
+from buildloop.sandbox import check_sandbox, sandbox_of
 from buildloop.state import LoopState
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.lock import run_lock
@@ -87,6 +89,7 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
             stopped_by_prefect(request.run_dir),
             also_told(str(request.run_id), forward_to_prefect()),
         ):
+            check_sandbox(sandbox_of(request))
             fetch(request)
             result = _work(request)
     except InputError as error:
@@ -104,6 +107,10 @@ def _work(request: BuildRequest) -> BuildResult:
     state = LoopState.start(request, workspace)
     while True:
         state, stop = _until_stop(state)
+        if stop.reason is StopReason.STUCK and unheard(request.run_dir, state.heard):
+            # Nothing was left to try; a person has told it something since. The same on every replay.
+            state = after(state, Answer(choice=Choice.CONTINUE))
+            continue
         if asks(state, stop):
             question_number = state.answers + 1
             given = answer_of_a_person(RunDir(request.run_dir), question_number, question(state, stop))

@@ -18,7 +18,7 @@ from buildloop.agents.registry import agent_for
 from buildloop.budget import budget_refusal
 from buildloop.errors import AgentLimited, AgentRefused, AgentUnavailable, BudgetExceeded
 from buildloop.files import write_atomic
-from buildloop.ledger import UNPAID, call_of
+from buildloop.ledger import UNPAID, call_of, spent
 from buildloop.models import AgentOutcome, AgentReply, AgentRun, Checkpoint, WorkspaceInfo
 from buildloop.prompt.sections import Prompt
 from buildloop.request import AgentSession, BuildRequest
@@ -116,6 +116,12 @@ def _keep_budget(given: IterateInput) -> None:
         raise BudgetExceeded(refusal)
 
 
+def _dollars_left(request: BuildRequest) -> float | None:
+    if request.budget_usd is None:
+        return None
+    return request.budget_usd - (spent(RunDir(request.run_dir).ledger.calls()).cost_usd or 0.0)
+
+
 def _time_limit(request: BuildRequest) -> float:
     if request.budget_minutes is None:
         return request.agent_timeout
@@ -141,6 +147,7 @@ def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
             session=given.session,
             iteration=given.number,
             model=chosen.model,
+            budget_usd=_dollars_left(given.request),
             permissions=given.request.permissions,
             max_turns=given.request.max_turns,
             idle_timeout=given.request.agent_idle_timeout,

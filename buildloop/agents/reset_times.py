@@ -39,6 +39,13 @@ JUST_NOW = timedelta(minutes=10)
 
 def reset_time(message: str, now: datetime) -> datetime | None:
     """When the error says that it will be over; None where it does not, or not in a way that can be trusted."""
+    try:
+        return _stated_time(message, now)
+    except (ValueError, OverflowError, OSError):  # a moment that does not exist
+        return None
+
+
+def _stated_time(message: str, now: datetime) -> datetime | None:
     if found := STAMP.search(message):
         return datetime.fromtimestamp(int(found["epoch"]), UTC)
     if found := MOMENT.search(message):

@@ -19,7 +19,7 @@ from buildloop.errors import InputError
 from buildloop.goal import MINIMUM_FREE_BYTES
 from buildloop.request import BuildRequest, DirtyPolicy, new_run_id
 from buildloop.request_secrets import without_secrets
-from buildloop.sandbox import Sandbox, check_sandbox
+from buildloop.sandbox import check_sandbox, sandbox_of
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.repository import check_start, open_repository
 
@@ -46,7 +46,7 @@ def checked_request(flags: Mapping[str, Any], environment: Mapping[str, str]) ->
     request = without_secrets(_with_issue(request, environment), environment)
     check_start(repository, request)
     check_agents(request)
-    check_sandbox(Sandbox(request.sandbox, network=request.sandbox_network, image=request.sandbox_image))
+    check_sandbox(sandbox_of(request))
     check_writable(Path(request.state_dir))
     return request
 

@@ -10,7 +10,6 @@ from buildloop.cli.paths import state_folder
 from buildloop.errors import InputError
 from buildloop.people.answer import Answer, Choice, waiting_question, write_answer
 from buildloop.people.hints import LONGEST_HINT, give
-from buildloop.result import StopReason
 from buildloop.rundir import RunDir, find_run
 
 
@@ -46,8 +45,8 @@ def tell_run(
 
 def _hinted(run: RunDir, text: str) -> str:
     result = run.result()
-    if result is not None and result.reason is StopReason.COMPLETE:
-        raise InputError(f"run {run.run_id} is complete; a hint can change nothing any more")
+    if result is not None and result.reason.is_success:
+        raise InputError(f"run {run.run_id} is {result.reason}; a hint can change nothing any more")
     give(run.path, text, getpass.getuser())
     if run.is_running():
         return f"run {run.run_id} gets it with its next iteration"

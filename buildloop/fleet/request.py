@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from buildloop.config import Setting, make_request, nearest
+from buildloop.decode import from_json, from_toml
 from buildloop.errors import InputError
 from buildloop.fields import in_this_order
 from buildloop.request import RUN_ID, BuildRequest
@@ -126,8 +125,8 @@ def _request(fields: Mapping[str, Any], run_id: str, number: int) -> BuildReques
 
 def _from_toml(text: str, path: Path) -> dict[str, Any]:
     try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        content = from_toml(text)
+    except ValueError as error:
         raise InputError(f"{path} is not valid TOML: {error}") from None
     for key in content:
         if key not in FILE_KEYS:
@@ -147,7 +146,7 @@ def _from_lines(text: str, path: Path) -> dict[str, Any]:
         if not line.strip():
             continue
         try:
-            entry = json.loads(line)
+            entry = from_json(line)
         except ValueError as error:
             raise InputError(f"{path}, line {number} is not JSON: {error}") from None
         if not isinstance(entry, dict):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from buildloop.decide import Stop
 from buildloop.events import read_events
@@ -88,13 +88,16 @@ def waiting_question(run: RunDir) -> int | None:
 
 
 def read_answer(run_dir: Path, number: int) -> Answer | None:
-    path = _path(run_dir, number)
-    return Answer.model_validate_json(path.read_bytes()) if path.exists() else None
+    """None where there is no answer, or one that cannot be read: then the question is still open."""
+    try:
+        return Answer.model_validate_json(_path(run_dir, number).read_bytes())
+    except (FileNotFoundError, ValidationError):
+        return None
 
 
 def write_answer(run_dir: Path, number: int, answer: Answer) -> None:
     """The first answer to a question is the answer: a run that has gone on with it is not told another."""
-    if not _path(run_dir, number).exists():
+    if read_answer(run_dir, number) is None:
         write_atomic(_path(run_dir, number), answer.model_dump_json(indent=2) + "\n")
 
 

@@ -125,4 +125,5 @@ def _info(request: BuildRequest, repository: Repository, branch: str, start: str
         start_tree=run_git(repository.root, "rev-parse", f"{start}^{{tree}}"),
         repo=str(repository.root),
         repo_id=repository.repo_id,
+        remote_id=repository.remote_id,
     )
