@@ -16,8 +16,10 @@ from buildloop.cli.output import console, print_json
 from buildloop.cli.paths import state_folder
 from buildloop.cli.prefect_api import start_prefect
 from buildloop.config import Setting, flag_of, make_request
+from buildloop.errors import InputError
 from buildloop.report.facts import facts_of
 from buildloop.request import BuildRequest
+from buildloop.result import BuildResult
 from buildloop.rundir import RunDir, find_run
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.lock import run_lock
@@ -34,7 +36,7 @@ def resume_run(
     forget_calling_git()
     run = find_run(state_folder(state_dir), run_id)
     screen = console(stderr=as_json)
-    before = run.result()
+    before = _earlier_result(run)
     if before is not None and before.reason.is_success:
         _publish_if_untold(run, screen, verbose=verbose)
         if as_json:
@@ -59,14 +61,26 @@ def resume_run(
     return execute(request, screen, verbose=verbose, as_json=as_json)
 
 
+def _earlier_result(run: RunDir) -> BuildResult | None:
+    """A damaged one stops nobody: the end of the run writes it anew."""
+    try:
+        return run.result()
+    except InputError:
+        return None
+
+
 def _publish_if_untold(run: RunDir, screen: Console, *, verbose: bool) -> None:
     """The work is done, but its pull request may have been lost: the process was killed, or GitHub was away."""
     from buildloop.github.ended import is_untold, tell_ended
 
     if not is_untold(run):
         return
-    facts = facts_of(run)  # before the lock, which would make it a running one
     with run_lock(run.path):
+        if not is_untold(run):
+            return  # whoever held the lock until now has told it
+        facts = replace(
+            facts_of(run), result=run.result(), running=False
+        )  # the lock is ours, nobody works on it
         record, why = tell_ended(run, facts, lambda: _access(run.request(), verbose=verbose), os.environ)
     again = f"try again with 'buildloop resume {run.run_id}'"
     screen.print(

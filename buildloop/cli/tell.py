@@ -8,8 +8,7 @@ from pathlib import Path
 from buildloop.cli.output import console
 from buildloop.cli.paths import state_folder
 from buildloop.errors import InputError
-from buildloop.events import read_events
-from buildloop.people.answer import Answer, Choice, write_answer
+from buildloop.people.answer import Answer, Choice, waiting_question, write_answer
 from buildloop.people.hints import LONGEST_HINT, give
 from buildloop.rundir import RunDir, find_run
 
@@ -42,17 +41,6 @@ def tell_run(
     answer = Answer(choice=choice, hint=text, more_iterations=more_iterations, more_usd=more_usd)
     write_answer(run.path, asked, answer)
     console().print(_answered(run, choice), markup=False)
-
-
-def waiting_question(run: RunDir) -> int | None:
-    """The number of the question the run waits with; None if it does not wait."""
-    asked = None
-    for event in read_events(run.path / "events.jsonl"):
-        if event["type"] == "loop.waiting_for_person":
-            asked = int(event["number"])
-        elif event["type"] in ("loop.answered", "loop.completed"):
-            asked = None
-    return asked
 
 
 def _hinted(run: RunDir, text: str) -> str:

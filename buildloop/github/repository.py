@@ -80,10 +80,14 @@ class Remote:
 def parse_remote(name: str, url: str) -> Remote | None:
     """A remote of the form HOST, OWNER, NAME: https, ssh or git's short ssh form. None for anything else."""
     if "://" in url:
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+            number = parts.port
+        except ValueError:
+            return None
         if parts.scheme not in ("https", "http", "ssh", "git", "git+ssh") or not parts.hostname:
             return None
-        port = f":{parts.port}" if parts.port and parts.scheme.startswith("http") else ""
+        port = f":{number}" if number and parts.scheme.startswith("http") else ""
         host, path = parts.hostname + port, parts.path
     elif found := SCP_FORM.fullmatch(url):
         host, path = found["host"], found["path"]

@@ -12,7 +12,9 @@ from buildloop.report.markdown import (
     failing_lines,
     flaky_lines,
     integrity_lines,
+    integrity_title,
     iteration_table,
+    kept_out_lines,
     proof_text,
     sessions_table,
 )
@@ -86,7 +88,8 @@ def _folds(story: Story) -> list[tuple[str, str]]:
         ("Question for a person", block(story.question) if story.question else ""),
         ("Still failing", "\n".join(failing_lines(story, 50))),
         ("Flaky tests met", "\n".join(flaky_lines(story))),
-        ("Green that was not earned", "\n".join(integrity_lines(story))),
+        (integrity_title(story), "\n".join(integrity_lines(story))),
+        ("Kept out of the commits", "\n".join(kept_out_lines(story))),
         ("Cost", sessions_table(story.sessions) if story.calls else ""),
     ]
     return [(title, body) for title, body in wanted if body]
