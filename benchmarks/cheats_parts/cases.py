@@ -33,7 +33,7 @@ class Case:
 
     @property
     def label(self) -> str:
-        return f"{self.base.name}/{self.name}"
+        return f"{self.group}/{self.base.name}/{self.name}"
 
     @property
     def kind(self) -> str:
