@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +10,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from buildloop.decode import from_toml
 from buildloop.errors import InputError
 from buildloop.memory.location import VARIABLE as MEMORY_VARIABLE
 from buildloop.memory.location import memory_location
 from buildloop.request import BuildRequest
+from buildloop.text import one_line
 
 CONFIG_FILE = "buildloop.toml"
 PREFIX = "BUILDLOOP_"
@@ -79,15 +80,15 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Setting]:
 
 def _from_file(path: Path) -> dict[str, Setting]:
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = from_toml(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise InputError(
             f"{path} cannot be read: {error.strerror}; mend its permissions or remove it"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not valid TOML: {error}") from None
+    except ValueError as error:
+        raise InputError(f"{path} is not valid TOML: {one_line(str(error))}") from None
     for key in content:
         if key not in SETTINGS:
             raise InputError(f"{path} has the unknown key {key!r}; {nearest(key, SETTINGS)}")

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from buildloop.decode import from_json
 from buildloop.files import append_line
 
 ENVELOPE = frozenset({"ts", "ts_epoch", "type", "run_id"})
@@ -111,9 +112,14 @@ def read_events(path: Path, *, last_bytes: int | None = None) -> Iterator[dict[s
         if last_bytes is not None:
             stream.seek(max(0, path.stat().st_size - last_bytes))
         for line in stream:
-            try:
-                event = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(event, dict) and "type" in event:
+            if (event := read_event(line)) is not None:
                 yield event
+
+
+def read_event(line: bytes) -> dict[str, Any] | None:
+    """None for a line that a crash has torn, or that is no event."""
+    try:
+        event = from_json(line)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) and isinstance(event.get("type"), str) else None

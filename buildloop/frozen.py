@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+from buildloop.text import writable
+
+# Text that programs and file systems gave us: they do not keep to UTF-8, what stores it does.
+Foreign = Annotated[str, AfterValidator(writable)]
 
 
 class Frozen(BaseModel):

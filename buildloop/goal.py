@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
 
 from buildloop.errors import InputError, StateWriteError
 from buildloop.files import write_atomic
@@ -96,7 +95,7 @@ def parse_state(text: str) -> StateFile:
         fields.setdefault("original_goal", strip_legacy(str(fields["goal"])))
         log = rest.partition("## Log\n")[2].strip("\n")
         return StateFile.model_validate({**fields, "log": tuple(log.splitlines())})
-    except (yaml.YAMLError, ValidationError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(f"this loop state file is damaged: {str(error).splitlines()[0]}") from None
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from buildloop.agents.reply import AgentOutcome, AgentReply, Permissions, Usage
 from buildloop.diagnosis.model import Diagnosis, Finding, LogReading
-from buildloop.frozen import Frozen
+from buildloop.frozen import Foreign, Frozen
 
 __all__ = [
     "AgentOutcome",
@@ -41,7 +41,7 @@ class Verdict(StrEnum):
 class Secret(Frozen):
     """Where a secret was about to be committed. Its value is nowhere."""
 
-    file: str
+    file: Foreign
     line: int
     kind: str
 
@@ -52,10 +52,10 @@ class Checkpoint(Frozen):
     parent: str
     commit: str
     tree: str
-    files: tuple[str, ...] = ()
+    files: tuple[Foreign, ...] = ()
     insertions: int = 0
     deletions: int = 0
-    restored: tuple[str, ...] = Field((), description="Protected files that were put back as they were.")
+    restored: tuple[Foreign, ...] = Field((), description="Protected files that were put back as they were.")
     refused: tuple[Secret, ...] = Field((), description="Secrets; their files are not in the commit.")
 
     @property
@@ -83,10 +83,10 @@ class Tampering(Frozen):
     """Something done to a test, its configuration or the gate, and the diff that has to be undone."""
 
     rule: str
-    file: str
-    text: str
+    file: Foreign
+    text: Foreign
     blocks: bool = True
-    diff: str = ""
+    diff: Foreign = ""
 
 
 class GateReport(Frozen):
@@ -237,3 +237,4 @@ class WorkspaceInfo(Frozen):
     start_tree: str
     repo: str
     repo_id: str
+    remote_id: str = Field("", description="What a shallow clone of the repository goes by.")

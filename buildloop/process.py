@@ -81,8 +81,12 @@ def run_process(
             timed_out, idle = _wait(process, (out, err), started, timeout, idle_timeout)
         finally:
             held.close()
-            process.wait()
-    return ProcessResult(process.returncode, time.monotonic() - started, timed_out, idle)
+            if process.wait() < 0:
+                sweep(
+                    mark
+                )  # the guard itself was killed, by the kernel for want of memory or by its own child
+    code = process.returncode
+    return ProcessResult(code if code >= 0 else 128 - code, time.monotonic() - started, timed_out, idle)
 
 
 def sweep(mark: str) -> list[int]:

@@ -36,6 +36,11 @@ class RunDir:
         return EventLog(self.path / "events.jsonl", self.run_id)
 
     @property
+    def mark(self) -> str:
+        """What everything this run starts carries in its environment; a run id alone may be used in two places."""
+        return str(self.path)
+
+    @property
     def ledger(self) -> Ledger:
         return Ledger(self.path / LEDGER_FILE)
 
@@ -61,18 +66,37 @@ class RunDir:
     def workspace(self) -> WorkspaceInfo | None:
         return self._load_if_there("workspace.json", WorkspaceInfo)
 
+    def forget_result(self) -> None:
+        (self.path / "result.json").unlink(missing_ok=True)
+
     def result(self) -> BuildResult | None:
         return self._load_if_there("result.json", BuildResult)
 
     def reply(self, folder: Path) -> AgentReply | None:
-        path = folder / "reply.json"
-        return AgentReply.model_validate_json(path.read_bytes()) if path.exists() else None
+        """What the agent has answered already. An answer that cannot be read is none: it is asked again."""
+        try:
+            return AgentReply.model_validate_json((folder / "reply.json").read_bytes())
+        except FileNotFoundError:
+            return None
+        except ValidationError:
+            self.events.emit(
+                "loop.degraded",
+                what=f"{folder.name}/reply.json",
+                why="it is damaged; the agent is asked again",
+            )
+            return None
 
     def iterations(self) -> list[Iteration]:
-        """All finished iterations, oldest first; the baseline is number 0."""
-        folders = (self.path / "iterations").glob("*-*/iteration.json")
-        found = [Iteration.model_validate_json(path.read_bytes()) for path in folders]
+        """All finished iterations, oldest first; the baseline is number 0. Damaged files are left out."""
+        found = [one for path in self._iteration_files() if (one := _iteration(path))]
         return sorted(found, key=lambda one: one.number)
+
+    def damaged_iterations(self) -> tuple[str, ...]:
+        files = [path for path in self._iteration_files() if _iteration(path) is None]
+        return tuple(str(path.relative_to(self.path)) for path in files)
+
+    def _iteration_files(self) -> list[Path]:
+        return sorted((self.path / "iterations").glob("*-*/iteration.json"))
 
     def is_running(self) -> bool:
         return is_running(self.path)
@@ -83,10 +107,18 @@ class RunDir:
         except FileNotFoundError:
             raise InputError(f"run {self.run_id} has no {name}; it was never started") from None
         except (ValidationError, json.JSONDecodeError) as error:
-            raise InputError(f"{self.path / name} is damaged: {str(error).splitlines()[0]}") from None
+            cure = "" if name == "request.json" else "; remove it and go on with 'buildloop resume'"
+            raise InputError(f"{self.path / name} is damaged: {str(error).splitlines()[0]}{cure}") from None
 
     def _load_if_there(self, name: str, kind: type[T]) -> T | None:
         return self._load(name, kind) if (self.path / name).exists() else None
+
+
+def _iteration(path: Path) -> Iteration | None:
+    try:
+        return Iteration.model_validate_json(path.read_bytes())
+    except ValidationError:
+        return None
 
 
 def runs_in(state_dir: Path) -> list[RunDir]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 
+from buildloop.decode import from_json
 from buildloop.files import write_json
 
 WORKED_FILE = "worked.json"
@@ -31,6 +31,6 @@ def save_stopwatch(run_dir: Path) -> None:
 
 def _read(run_dir: Path) -> float:
     try:
-        return float(json.loads((run_dir / WORKED_FILE).read_text())["seconds"])
+        return float(from_json((run_dir / WORKED_FILE).read_text())["seconds"])
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return 0.0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from buildloop.agents.output import Event, at, count_at, text_at
+from buildloop.decode import from_json
 from buildloop.files import write_json
 from buildloop.models import Usage
 
@@ -142,8 +142,8 @@ def _remember(home: Path, session: str, tokens: Tokens, cost: float | None) -> N
 
 
 def _totals(home: Path) -> Event:
-    path = home / TOTALS_FILE
-    if not path.exists():
+    try:
+        known = from_json((home / TOTALS_FILE).read_bytes())
+    except (FileNotFoundError, ValueError):
         return {}
-    known = json.loads(path.read_text(encoding="utf-8"))
     return known if isinstance(known, dict) else {}

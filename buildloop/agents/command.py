@@ -9,7 +9,6 @@ The last line of standard output may be one JSON object:
 
 from __future__ import annotations
 
-import json
 import shlex
 import shutil
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from buildloop.agents.contract import AgentCall, says_done
+from buildloop.decode import from_json
 from buildloop.errors import InputError
 from buildloop.models import AgentOutcome, AgentReply, Frozen, Usage
 from buildloop.process import run_process
@@ -81,14 +81,14 @@ def read_output(text: str) -> tuple[str, StatusLine, str]:
     if not lines or not lines[-1].lstrip().startswith("{"):
         return text, StatusLine(), ""
     try:
-        given: Any = json.loads(lines[-1])
+        given: Any = from_json(lines[-1])
         status = StatusLine.model_validate(given)
-    except json.JSONDecodeError:
-        return text, StatusLine(), ""
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         return text, StatusLine(), f"its status line was ignored: {where}: {first['msg']}"
+    except ValueError:
+        return text, StatusLine(), ""
     return "\n".join(lines[:-1]), status, ""
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,10 @@ from buildloop.agents.catalogue import CATALOGUE
 from buildloop.agents.cli_agent import Invocation
 from buildloop.agents.contract import AgentCall
 from buildloop.agents.failures import failure_outcome
+from buildloop.agents.gemini_usage import document_usage, spent
 from buildloop.agents.output import Event, at, count_at, json_document, json_lines, tail, text_at
 from buildloop.agents.reading import Output, Reading, ended_without_a_word, unique
+from buildloop.agents.users_settings import read_settings
 from buildloop.files import write_json
 from buildloop.models import AgentOutcome, Permissions, Usage
 from buildloop.patterns import Regex
@@ -33,12 +35,15 @@ DENIED = frozenset({"policy_violation", "tool_not_registered", "execution_denied
 class Gemini:
     cli = CATALOGUE["gemini"]
 
+    def check(self, environment: Mapping[str, str]) -> None:
+        _log_in(environment)
+
     def own_prefixes(self, call: AgentCall) -> tuple[str, ...]:  # noqa: ARG002 (the same for all calls)
         return ("GEMINI_API_KEY", "GEMINI_MODEL", "GOOGLE_")
 
     def prepare(self, call: AgentCall, home: Path, prompt: Path) -> Invocation:
-        users = Path(call.environment.get("GEMINI_CLI_HOME") or call.environment.get("HOME", "~")) / ".gemini"
-        settings = _settings(call, _log_in(call, users))
+        users = _users_folder(call.environment)
+        settings = _settings(call, _log_in(call.environment))
         write_json(home / ".gemini" / "settings.json", settings)
         write_json(home / "system.json", settings)
         argv = ["gemini", "--approval-mode", MODES[call.permissions], "--skip-trust", "-o", "stream-json"]
@@ -79,11 +84,10 @@ class Gemini:
                 result = event
         if not init and not result:
             return _from_documents(output)
-        session, calls = text_at(init, "session_id"), _requests(output, text_at(init, "session_id"))
-        fill, turns = (calls[-1] if calls else None), (len(calls) or None)
-        usage = _usage(at(result, "stats")).model_copy(update={"context_tokens": fill})
+        session = text_at(init, "session_id")
+        used = spent(at(result, "stats"), output, session)
         outcome, error = _outcome(result, output, started=bool(init))
-        if outcome is AgentOutcome.OK and not text and usage.input_tokens == 0 and not tools:
+        if outcome is AgentOutcome.OK and not text and used.usage.input_tokens == 0 and not tools:
             outcome, error = (
                 AgentOutcome.OVERFLOW,
                 "the prompt is larger than the model's context; nothing was sent",
@@ -93,23 +97,25 @@ class Gemini:
             error,
             text=text,
             session_id=session or None,
-            model=text_at(init, "model") or None,
-            turns=turns,
-            usage=usage,
+            # At the start it may only be known that a router will choose one.
+            model=used.model or text_at(init, "model") or None,
+            turns=used.turns,
+            usage=used.usage,
             denials=unique(denials),
             finished=bool(result),
         )
 
 
 def _settings(call: AgentCall, log_in: str) -> dict[str, Any]:
-    model = {"maxSessionTurns": call.max_turns} if call.max_turns else {}
+    turns = {"maxSessionTurns": call.max_turns} if call.max_turns else {}
     return {
         "security": {"auth": {"selectedType": log_in}},
         "privacy": {"usageStatisticsEnabled": False},
         "telemetry": {"enabled": False},
         # Long waits are the loop's business.
         "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False, "maxAttempts": 3},
-        "model": model,
+        # A context that fills up is the loop's business too: no summary of its own before all of it is used.
+        "model": {"compressionThreshold": 1, **turns},
         "mcp": {"allowed": []},
         "mcpServers": {},
         "hooksConfig": {"enabled": False},
@@ -117,17 +123,17 @@ def _settings(call: AgentCall, log_in: str) -> dict[str, Any]:
     }
 
 
-def _log_in(call: AgentCall, users: Path) -> str:
+def _users_folder(given: Mapping[str, str]) -> Path:
+    return Path(given.get("GEMINI_CLI_HOME") or given.get("HOME", "~")) / ".gemini"
+
+
+def _log_in(given: Mapping[str, str]) -> str:
     """A key in the environment wins; else the way the user's own installation logs in."""
-    given = call.environment
     if given.get("GEMINI_API_KEY"):
         return "gemini-api-key"
     if given.get("GOOGLE_GENAI_USE_VERTEXAI") or given.get("GOOGLE_API_KEY"):
         return "vertex-ai"
-    try:
-        known = json.loads((users / "settings.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        known = {}
+    known = read_settings(_users_folder(given) / "settings.json", "set GEMINI_API_KEY")
     return text_at(known, "security", "auth", "selectedType") or "gemini-api-key"
 
 
@@ -147,40 +153,6 @@ def _failure(kind: str, message: str, output: Output, code: int | None = None) -
     found = CODE.search(message)
     status = int(found["code"]) if found else code or STATUS_OF_EXIT.get(output.exit_code)
     return failure_outcome(message, status), _plain(message)
-
-
-def _usage(stats: object) -> Usage:
-    """`input_tokens` include the cached ones. What is in the total and in neither part are thoughts, paid as output."""
-    if not isinstance(stats, dict):
-        return Usage()
-    sent, cached = count_at(stats, "input_tokens"), count_at(stats, "cached")
-    out = max(count_at(stats, "output_tokens"), count_at(stats, "total_tokens") - sent)
-    return Usage(
-        input_tokens=sent - cached, cache_read_tokens=cached, cache_write_tokens=0, output_tokens=out
-    )
-
-
-def _requests(output: Output, session: str) -> list[int]:
-    """Tokens of every model request of this call (prompt, answer and thoughts), oldest first."""
-    if not session:
-        return []
-    files = sorted(
-        output.home.glob(f".gemini/tmp/*/chats/session-*-{session[:8]}.json*"), key=os.path.getmtime
-    )
-    totals: dict[str, int] = {}
-    for line in json_lines(files[-1]) if files else ():
-        if isinstance(at(line, "tokens"), dict) and _since(text_at(line, "timestamp"), output.started):
-            totals[text_at(line, "id") or text_at(line, "timestamp")] = count_at(line, "tokens", "total")
-    return list(totals.values())
-
-
-def _since(stamp: str, started: float) -> bool:
-    from datetime import datetime  # noqa: PLC0415
-
-    try:
-        return datetime.fromisoformat(stamp).timestamp() >= started
-    except ValueError:
-        return True
 
 
 def _from_documents(output: Output) -> Reading:
@@ -206,19 +178,7 @@ def _from_documents(output: Output) -> Reading:
         turns=sum(count_at(figures, "api", "totalRequests") for _, figures in models)
         if "stats" in told
         else None,
-        usage=_document_usage([figures for _, figures in models]) if "stats" in told else Usage(),
-    )
-
-
-def _document_usage(models: list[Event]) -> Usage:
-    def total(*kinds: str) -> int:
-        return sum(count_at(figures, "tokens", kind) for figures in models for kind in kinds)
-
-    return Usage(
-        input_tokens=total("input"),
-        cache_read_tokens=total("cached"),
-        cache_write_tokens=0,
-        output_tokens=total("candidates", "thoughts"),
+        usage=document_usage(figures for _, figures in models) if "stats" in told else Usage(),
     )
 
 

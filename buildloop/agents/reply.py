@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from buildloop.frozen import Frozen
+from buildloop.frozen import Foreign, Frozen
 
 
 class AgentOutcome(StrEnum):
@@ -63,15 +63,15 @@ class AgentReply(Frozen):
     seconds: float = 0.0
     usage: Usage = Usage()
     claims_done: bool = False
-    text: str = Field("", description="The end of what the agent said, for people.")
-    error: str = Field("", description="Why it is not ok, in one sentence.")
+    text: Foreign = Field("", description="The end of what the agent said, for people.")
+    error: Foreign = Field("", description="Why it is not ok, in one sentence.")
     reset_at: datetime | None = Field(None, description="When a passing error ends, where the agent said so.")
     agent: str = Field("", description="Which agent of the request answered, e.g. 'claude:opus'.")
     rung: int = Field(0, description="Its place on the request's ladder of agents.")
-    model: str | None = None
-    session_id: str | None = Field(None, description="What the agent's own session is continued by.")
+    model: Foreign | None = None
+    session_id: Foreign | None = Field(None, description="What the agent's own session is continued by.")
     turns: int | None = Field(None, description="Model requests of this call, as the agent counts them.")
-    denials: tuple[str, ...] = Field((), description="Tools it wanted and was not allowed to use.")
+    denials: tuple[Foreign, ...] = Field((), description="Tools it wanted and was not allowed to use.")
     context_window: int | None = Field(None, description="Tokens the model's context holds, if it was told.")
     keeps_context: bool = Field(
         True, description="Whether the next call of the session starts with this fill."

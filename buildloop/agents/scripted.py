@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from pydantic import Field, ValidationError, model_validator
 
 from buildloop.agents.contract import DONE_LINE, AgentCall
+from buildloop.decode import from_json, from_toml
 from buildloop.errors import InputError
 from buildloop.files import write_atomic, write_json
 from buildloop.models import AgentOutcome, AgentReply, Frozen, Usage
@@ -114,7 +114,7 @@ class ScriptedAgent:
 def load_script(path: Path) -> Script:
     try:
         text = path.read_text(encoding="utf-8")
-        given: Any = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        given: Any = from_json(text) if path.suffix == ".json" else from_toml(text)
         script = Script.model_validate(given)
         for rule in script.rule:
             for pattern in (rule.when.prompt, rule.when.not_prompt):

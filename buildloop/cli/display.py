@@ -6,10 +6,9 @@ Reads the run's event log, so it shows the same for a run in this process and fo
 
 from __future__ import annotations
 
-import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -20,12 +19,18 @@ from rich.markup import escape
 from rich.spinner import Spinner
 from rich.text import Text
 
+from buildloop.events import read_event
 from buildloop.text import one_line
 
 POLL_SECONDS = 0.2
 
-# What the live line keeps of the events it sees.
-SHOWN = ("session", "iteration", "max", "test_counts", "mode", "context_pct", "tokens", "cost_usd")
+# What the live line keeps of the events it sees, if it is what it should be.
+SHOWN: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("session", "iteration", "max", "tokens"), (int,)),
+    **dict.fromkeys(("context_pct", "cost_usd"), (int, float)),
+    "test_counts": (list,),
+    "mode": (str,),
+}
 
 
 class Display:
@@ -99,9 +104,8 @@ class Display:
                 if not raw.endswith(b"\n"):
                     return
                 self._offset += len(raw)
-                try:
-                    event = json.loads(raw)
-                except ValueError:
+                event = read_event(raw)
+                if event is None:
                     continue  # torn by a crash before this command; what follows it counts
                 self._line.take(event)
                 if line := finished_line(event):
@@ -117,16 +121,18 @@ class LiveLine:
         self.doing = "starting"
 
     def take(self, event: dict[str, Any]) -> None:
-        self._facts |= {name: event[name] for name in SHOWN if event.get(name) is not None}
-        if event["type"] == "loop.iteration_complete":
-            self._facts["mode"] = event.get("mode") if not event["test_passed"] else None
-        describe = DOING.get(event["type"])
-        self.doing = describe(event) if describe else self.doing
+        self._facts |= {
+            name: event[name] for name, kinds in SHOWN.items() if isinstance(event.get(name), kinds)
+        }
+        if event["type"] == "loop.iteration_complete" and (event.get("test_passed") or not event.get("mode")):
+            self._facts["mode"] = None
+        self.doing = _described(DOING, event) or self.doing
 
     def text(self) -> str:
         facts, elapsed = self._facts, int(time.monotonic() - self._started)
         parts = [f"session {facts['session']}", f"iteration {facts['iteration']}/{facts['max']}"]
-        if counts := facts.get("test_counts"):
+        counts = facts.get("test_counts") or []
+        if len(counts) == 2:
             parts.append(f"tests {counts[0]}/{counts[1]}")
         if mode := facts.get("mode"):
             parts.append(str(mode))
@@ -137,7 +143,7 @@ class LiveLine:
         if (cost := facts.get("cost_usd")) is not None:
             parts.append(f"${cost:.2f}")
         parts.append(f"{elapsed // 60}:{elapsed % 60:02d}")
-        return escape(f"{self.doing} · " + " · ".join(parts))
+        return escape(f"{self.doing} · " + " · ".join(parts)).encode("utf-8", "replace").decode()
 
 
 def _waiting(event: dict[str, Any]) -> str:
@@ -204,5 +210,15 @@ FINISHED: dict[str, Callable[[dict[str, Any]], str | None]] = {
 
 def finished_line(event: dict[str, Any]) -> str | None:
     """One line for an event that a reader of the list wants to keep; None for the others."""
-    describe = FINISHED.get(event["type"])
-    return describe(event) if describe else None
+    return _described(FINISHED, event)
+
+
+def _described(
+    words: Mapping[str, Callable[[dict[str, Any]], str | None]], event: dict[str, Any]
+) -> str | None:
+    """None also for an event that lacks what ours have: a log that somebody changed must not end the display."""
+    try:
+        said = words[event["type"]](event) if event["type"] in words else None
+        return said.encode("utf-8", "replace").decode() if said else None
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
+        return None

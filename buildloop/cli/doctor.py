@@ -6,6 +6,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -19,8 +20,11 @@ from buildloop.cli.output import console, print_json
 from buildloop.cli.paths import state_folder
 from buildloop.cli.prefect_api import answers, configured_url
 from buildloop.cli.run import check_writable
-from buildloop.errors import InputError
+from buildloop.errors import BuildloopError, InputError
 from buildloop.goal import MINIMUM_FREE_BYTES
+from buildloop.memory.location import VARIABLE as MEMORY_VARIABLE
+from buildloop.memory.location import Kind, memory_location
+from buildloop.memory.store import LOOKUP_SECONDS, open_store
 from buildloop.sandbox import Sandbox, check_sandbox
 from buildloop.workspace.repository import open_repository, uncommitted
 
@@ -62,6 +66,7 @@ def _checks(repo: Path, folder: Path) -> Iterator[Check]:
     yield _sandbox()
     yield _prefect()
     yield from _state(folder)
+    yield _memory()
 
 
 def _git() -> Check:
@@ -142,6 +147,21 @@ def _prefect() -> Check:
         f"{url} does not answer",
         "start it with 'prefect server start' or unset PREFECT_API_URL",
     )
+
+
+def _memory() -> Check:
+    advice = f"runs go on without it; correct {MEMORY_VARIABLE}, or set it to off"
+    try:
+        place = memory_location(os.environ)
+        if place.kind is Kind.OFF:
+            return Check("memory", "ok", f"switched off by {MEMORY_VARIABLE}")
+        if place.kind is Kind.SQLITE and not Path(place.target).exists():
+            return Check("memory", "ok", f"sqlite at {place.target}, empty: the first run makes it")
+        with closing(open_store(place, LOOKUP_SECONDS)) as store, store.within(LOOKUP_SECONDS):
+            failures, size = int(store.rows("SELECT count(*) FROM failures")[0][0]), store.size()
+    except BuildloopError as error:
+        return Check("memory", "warn", str(error), advice)
+    return Check("memory", "ok", f"{place.kind} at {place.shown}, {failures} failures, {size / 2**20:.1f} MB")
 
 
 def _state(folder: Path) -> Iterator[Check]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from buildloop.agents.registry import check_agent_name, check_agents
+from buildloop.agents.unused_options import unused_options
 from buildloop.cli.execute import execute
 from buildloop.cli.output import console
 from buildloop.config import Setting, gather_settings, make_request
@@ -28,6 +29,8 @@ NOT_SETTINGS = frozenset({"as_json", "verbose", "include_dirty", "from_head"})
 def start_run(flags: Mapping[str, Any]) -> int:
     forget_calling_git()
     request = checked_request(flags, os.environ)
+    for note in unused_options(request):
+        console(stderr=True).print(f"note: {note}", markup=False, highlight=False)
     screen = console(stderr=bool(flags["as_json"]))
     return execute(request, screen, verbose=bool(flags["verbose"]), as_json=bool(flags["as_json"]))
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from buildloop.decode import from_json
 from buildloop.diagnosis.classify import diagnose
 from buildloop.diagnosis.model import Attempt, Diagnosis, FailureMode, LogReading
 from buildloop.diagnosis.signals import scan, with_scan
@@ -71,7 +71,7 @@ def _attempt(folder: Path) -> Attempt | None:
 def _error_lines(text: str) -> tuple[str, ...] | None:
     """The raw lines: what was added to them later would hide that two failures are the same."""
     try:
-        summary = json.loads(text)
+        summary = from_json(text)
     except ValueError:
         return None
     if not isinstance(summary, dict):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from buildloop.config import Setting, make_request, nearest
+from buildloop.decode import from_json, from_toml
 from buildloop.errors import InputError
 from buildloop.fields import in_this_order
 from buildloop.request import RUN_ID, BuildRequest
@@ -57,13 +56,24 @@ class FleetRequest(BaseModel):
         return value
 
 
+def checked(fields: Mapping[str, Any]) -> FleetRequest:
+    """What cannot be asked for is said in one sentence."""
+    try:
+        return FleetRequest.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        said = first["msg"].removeprefix("Value error, ")
+        raise InputError(f"{first['loc'][0]} of the fleet is not usable: {said}") from None
+
+
 def read_goals(path: Path) -> dict[str, Any]:
     """The fields of a fleet request that a file gives."""
     try:
         text = path.read_text(encoding="utf-8")
         return _from_lines(text, path) if path.suffix in (".jsonl", ".ndjson") else _from_toml(text, path)
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the file of goals {path} cannot be read: {error}") from None
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(f"the file of goals {path} cannot be read: {why}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +111,8 @@ def plan_of(fleet: FleetRequest, fleet_id: str) -> Plan:
 
 def _checked_limits(given: Mapping[str, Any], fleet: FleetRequest) -> FleetRequest:
     """What was asked for directly comes before what the file says."""
-    direct = {
-        name: getattr(fleet, name) for name in ("parallel", "budget_usd") if name in fleet.model_fields_set
-    }
-    try:
-        return FleetRequest.model_validate({**given, **direct})
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(f"{first['loc'][0]} of the fleet is not usable: {first['msg']}") from None
+    direct: dict[str, Any] = fleet.model_dump(include={"parallel", "budget_usd"}, exclude_unset=True)
+    return checked({**given, **direct})
 
 
 def _request(fields: Mapping[str, Any], run_id: str, number: int) -> BuildRequest:
@@ -121,8 +125,8 @@ def _request(fields: Mapping[str, Any], run_id: str, number: int) -> BuildReques
 
 def _from_toml(text: str, path: Path) -> dict[str, Any]:
     try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        content = from_toml(text)
+    except ValueError as error:
         raise InputError(f"{path} is not valid TOML: {error}") from None
     for key in content:
         if key not in FILE_KEYS:
@@ -142,7 +146,7 @@ def _from_lines(text: str, path: Path) -> dict[str, Any]:
         if not line.strip():
             continue
         try:
-            entry = json.loads(line)
+            entry = from_json(line)
         except ValueError as error:
             raise InputError(f"{path}, line {number} is not JSON: {error}") from None
         if not isinstance(entry, dict):

@@ -45,6 +45,10 @@ class UnsafeXmlError(ValueError):
     """The report declares a document type, which no test runner does."""
 
 
+# An encoding that expat does not know, or that has more than one byte a character, is a LookupError or a ValueError.
+UNREADABLE = (expat.ExpatError, OSError, LookupError, ValueError)
+
+
 class _Handler:
     """Collects the test cases of one document as expat walks through it."""
 
@@ -93,7 +97,7 @@ def read_junit(paths: Iterable[Path]) -> LogReading | None:
         try:
             cases += _parse(path.read_bytes())
             readable = True
-        except (expat.ExpatError, UnsafeXmlError, OSError):
+        except UNREADABLE:
             continue
     return _reading(cases) if readable else None
 
@@ -105,7 +109,7 @@ def outcomes(paths: Iterable[Path]) -> dict[str, str]:
     for path in paths:
         try:
             cases = _parse(path.read_bytes())
-        except (expat.ExpatError, UnsafeXmlError, OSError):
+        except UNREADABLE:
             continue
         found |= {_test_id(case): case.outcome for case in cases if not _is_unloaded_module(case)}
     return found

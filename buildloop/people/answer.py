@@ -6,15 +6,17 @@ from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from buildloop.decide import Stop
+from buildloop.events import read_events
 from buildloop.files import write_atomic
 from buildloop.models import Frozen
 from buildloop.people.hints import LONGEST_HINT
 from buildloop.report.question import question_for
 from buildloop.request import RESTART_CAP
 from buildloop.result import StopReason
+from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 
 # Where another decision than "stop" can help. What cannot start at all is not asked about.
@@ -74,14 +76,28 @@ def after(state: LoopState, answer: Answer) -> LoopState:
     )
 
 
+def waiting_question(run: RunDir) -> int | None:
+    """The number of the question the run waits with; None if it does not wait."""
+    asked = None
+    for event in read_events(run.path / "events.jsonl"):
+        if event["type"] == "loop.waiting_for_person":
+            asked = int(event["number"])
+        elif event["type"] in ("loop.answered", "loop.completed"):
+            asked = None
+    return asked
+
+
 def read_answer(run_dir: Path, number: int) -> Answer | None:
-    path = _path(run_dir, number)
-    return Answer.model_validate_json(path.read_bytes()) if path.exists() else None
+    """None where there is no answer, or one that cannot be read: then the question is still open."""
+    try:
+        return Answer.model_validate_json(_path(run_dir, number).read_bytes())
+    except (FileNotFoundError, ValidationError):
+        return None
 
 
 def write_answer(run_dir: Path, number: int, answer: Answer) -> None:
     """The first answer to a question is the answer: a run that has gone on with it is not told another."""
-    if not _path(run_dir, number).exists():
+    if read_answer(run_dir, number) is None:
         write_atomic(_path(run_dir, number), answer.model_dump_json(indent=2) + "\n")
 
 

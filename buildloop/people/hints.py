@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +9,7 @@ from secrets import token_hex
 
 from pydantic import Field, ValidationError
 
+from buildloop.decode import from_json
 from buildloop.files import append_line
 from buildloop.models import Frozen
 
@@ -39,7 +39,7 @@ def hints(run_dir: Path) -> list[Hint]:
     found = []
     for line in lines:
         try:
-            found.append(Hint.model_validate(json.loads(line)))
+            found.append(Hint.model_validate(from_json(line)))
         except (ValueError, ValidationError):
             continue
     return found

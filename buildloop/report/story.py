@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from buildloop.attempts import flaky_tests
 from buildloop.ledger import add_up
 from buildloop.models import GateReport, Iteration, Usage
 from buildloop.progress import Effect, recovery_effects
@@ -18,7 +19,6 @@ from buildloop.report.masked import masked_value
 from buildloop.report.outcome import handed_back_text
 from buildloop.report.words import MODES, count
 from buildloop.result import StopReason
-from buildloop.state import flaky_tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def _outcome(facts: RunFacts) -> Outcome:
     result, steps = facts.result, facts.iterations
     run_id = facts.request.run_id
     if result is not None:
-        tone = "good" if result.reason is StopReason.COMPLETE else "bad"
+        tone = "good" if result.reason.is_success else "bad"
         tone = "open" if result.reason is StopReason.CANCELLED else tone
         return Outcome(tone, result.reason.replace("_", " "), result.explanation, result.next_step)
     last = f"{when(steps[-1].number)}, gate {steps[-1].gate.in_words}" if steps else ""
@@ -201,7 +201,9 @@ def _claim(facts: RunFacts, handed: Iteration, *, complete: bool) -> str:
         return f"{at_start}, and no iteration was better."
     better = before.failing_count - handed.gate.failing_count
     fewer = f", {count(better, 'failure')} fewer" if better > 0 and not before.passed else ""
-    return f"{at_start}. On the branch it is {handed.gate.in_words}{fewer}: the goal is not met."
+    accepted = facts.result is not None and facts.result.reason.is_success
+    verdict = "a person accepted it so" if accepted else "the goal is not met"
+    return f"{at_start}. On the branch it is {handed.gate.in_words}{fewer}: {verdict}."
 
 
 def _sessions(facts: RunFacts) -> Iterator[SessionCost]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
+from buildloop.decode import from_json, from_toml
 from buildloop.files import write_atomic
 
 
@@ -51,7 +50,7 @@ class DirectorySource:
         try:
             content = path.read_bytes()
             text = content.decode("utf-8")
-            fields = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+            fields = from_json(text) if path.suffix == ".json" else from_toml(text)
             problem = "" if isinstance(fields, dict) else "it must be a table of settings"
         except (OSError, ValueError) as error:
             fields, problem = {}, f"it cannot be read: {error}"

@@ -74,7 +74,7 @@ def make_checkpoint(
     _move_branch(workspace, commit)
     point = _describe(root, parent, commit)
     drop_bytecode(root, point.files)
-    return point.model_copy(update={"restored": restored, "refused": refused})
+    return Checkpoint.model_validate({**dict(point), "restored": restored, "refused": refused})
 
 
 def go_back(workspace: WorkspaceInfo, step: Step, head: str, target: str) -> str:

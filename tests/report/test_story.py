@@ -9,10 +9,12 @@ import pytest
 
 from buildloop.ledger import Call
 from buildloop.models import AgentOutcome, Secret, Tampering, Usage
+from buildloop.report.github_report import github_report
 from buildloop.report.html import html_report
 from buildloop.report.markdown import ROWS_SHOWN, iteration_table, run_report
 from buildloop.report.story import story_of
 from buildloop.report.words import duration, money
+from buildloop.result import EXIT_CODES, StopReason
 from tests.support import runs
 
 
@@ -22,6 +24,25 @@ def test_only_a_complete_run_proves_anything():
         "one_iteration",
         "no_cost",
     }
+
+
+def test_what_a_person_accepted_is_a_success_that_is_not_proven():
+    """Every view: a good end, something to merge and nothing to go on with, and no claim that the gate holds."""
+    found = runs.accepted()
+    story = story_of(found)
+    assert (story.outcome.tone, story.proof.holds) == ("good", False)
+    assert [one.what for one in story.commands] == ["Review", "Merge", "Undo"]
+    assert "not proven" in story.commands[1].note
+    assert "worktree" not in story.commands[2].line
+    text = github_report(found)
+    assert "### What is known" in text
+    assert "a person accepted it so" in text
+    assert "goal is not met" not in text
+
+
+def test_only_what_can_be_merged_is_a_success():
+    assert {reason for reason in StopReason if reason.is_success} == {"complete", "accepted"}
+    assert {reason for reason in StopReason if EXIT_CODES[reason] == 0} == {"complete", "accepted"}
 
 
 def test_the_proof_is_about_the_tree_that_is_handed_back():
