@@ -102,12 +102,8 @@ def left_early(tokens: Sequence[Token], index: int) -> bool:
 
 def _is_branch(tokens: Sequence[Token], brace: int) -> bool:
     """`if … {` and `else {`: not a loop, not a function."""
-    start = brace - 1
-    while (
-        start >= 0
-        and tokens[start].text not in ("{", "}")
-        and not (tokens[start].text == ";" and tokens[start].line != tokens[brace].line)
-    ):
+    start = brace
+    while start > 0 and tokens[start - 1].line == tokens[brace].line:
         start -= 1
-    head = [token.text for token in tokens[start + 1 : brace]]
-    return bool(head) and head[0] in ("if", "else") and "=" + ">" not in "".join(head[-2:])
+    words = [token.text for token in tokens[start:brace] if token.text != "}"]
+    return bool(words) and words[0] in ("if", "else") and words[-1] != ">"
