@@ -222,7 +222,7 @@ def same_remainder(earlier: GateReport, later: GateReport) -> bool:
 def flaky_tests(iteration: Iteration) -> set[str]:
     """Tests with different outcomes on the one tree of this iteration."""
     failing = [set(report.reading.failing) for report in iteration.comparable]
-    return set[str]().union(*failing) - failing[0].intersection(*failing)
+    return set[str]().union(*failing) - failing[0].intersection(*failing) if failing else set()
 
 
 def _attempt(iteration: Iteration, report: GateReport, *, first: bool) -> Attempt:

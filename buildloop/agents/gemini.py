@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import uuid
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from buildloop.agents.catalogue import CATALOGUE
 from buildloop.agents.cli_agent import Invocation
 from buildloop.agents.contract import AgentCall
 from buildloop.agents.failures import failure_outcome
-from buildloop.agents.output import Event, at, count_at, json_document, json_lines, tail, text_at
+from buildloop.agents.output import Event, at, count_at, dict_at, json_document, json_lines, tail, text_at
 from buildloop.agents.reading import Output, Reading, ended_without_a_word, unique
 from buildloop.files import write_json
 from buildloop.models import AgentOutcome, Permissions, Usage
@@ -165,7 +166,7 @@ def _requests(output: Output, session: str) -> list[int]:
     if not session:
         return []
     files = sorted(
-        output.home.glob(f".gemini/tmp/*/chats/session-*-{session[:8]}.json*"), key=os.path.getmtime
+        output.home.glob(f".gemini/tmp/*/chats/session-*-{escape(session[:8])}.json*"), key=os.path.getmtime
     )
     totals: dict[str, int] = {}
     for line in json_lines(files[-1]) if files else ():
@@ -189,7 +190,7 @@ def _from_documents(output: Output) -> Reading:
     if told is None or not ("error" in told or "stats" in told):
         outcome, error = ended_without_a_word(output, started=False)
         return Reading(outcome, error, finished=False)
-    models = list((at(told, "stats", "models") or {}).items())
+    models = list(dict_at(told, "stats", "models").items())
     code, kind = at(told, "error", "code"), text_at(told, "error", "type")
     outcome, error = AgentOutcome.OK, ""
     if "error" in told and kind != EMPTY_ANSWER:
@@ -225,4 +226,9 @@ def _document_usage(models: list[Event]) -> Usage:
 def _plain(message: str) -> str:
     """The provider's own words out of "[API Error: {…}]"."""
     found = INNER.search(message)
-    return json.loads(f'"{found["words"]}"') if found else message
+    if not found:
+        return message
+    try:
+        return str(json.loads(f'"{found["words"]}"'))
+    except ValueError:
+        return message
