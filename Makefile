@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Compiled once, not at every start, also where the environment asks for the opposite: a start is half as long.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: deploy undeploy demo test test-agents check unit bench chaos fuzz gauntlet lock clean help
+.PHONY: deploy undeploy demo test test-agents check unit bench cheats chaos fuzz gauntlet lock clean help
 
 help:
 	@echo "make demo   watch a loop fail five ways and turn green (no API key, offline)"
@@ -15,6 +15,7 @@ help:
 	@echo "make unit   run the tests that need no server"
 	@echo "make check  ruff, format, mypy --strict"
 	@echo "make bench  speed and memory of the diagnosis on a 200 MB log"
+	@echo "make cheats play every cheat and honest change against the integrity check (10 minutes)"
 	@echo "make chaos  kill a run 50 times, resume it, compare with an undisturbed one (10 minutes)"
 	@echo "make fuzz   10 000 generated inputs for everything that reads what others wrote (FUZZ_SECONDS, 10 minutes)"
 	@echo "make gauntlet  buildloop against plain retry on small real repositories (10 minutes)"
@@ -34,7 +35,7 @@ demo: $(READY)
 	@$(BIN)/buildloop demo
 
 test: $(READY)
-	@$(BIN)/python -m pytest --hypothesis-profile=thorough
+	@$(BIN)/python -m pytest --hypothesis-profile=thorough -n 3 --dist loadfile
 
 test-agents: $(READY)
 	@ALL_AGENTS=1 $(BIN)/python -m pytest tests/agents
@@ -49,6 +50,9 @@ check: $(READY)
 
 bench: $(READY)
 	@$(BIN)/python benchmarks/diagnose.py
+
+cheats: $(READY)
+	@$(BIN)/python benchmarks/cheats.py
 
 chaos: $(READY)
 	@$(BIN)/python benchmarks/chaos.py

@@ -12,15 +12,13 @@ import argparse
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.cheats_parts.cases import Case, load_cases
+from benchmarks.cheats_parts.cases import GROUPS, Case, load_cases
 from benchmarks.cheats_parts.judge import Judged, can_run, play, prepare_ground
-
-GROUPS = ((True, False, "cheats, first set"), (False, False, "honest changes, first set"),
-          (True, True, "cheats, held out"), (False, True, "honest changes, held out"))  # fmt: skip
 
 
 def main() -> int:
@@ -29,7 +27,7 @@ def main() -> int:
     options.add_argument("--only", default="")
     options.add_argument("--verbose", action="store_true")
     given = options.parse_args()
-    cases = [case for case in load_cases() if given.only in case.label]
+    cases = [case for case in load_cases() if given.only in f"{case.group}/{case.label}"]
 
     def judged(case: Case) -> Judged:
         with tempfile.TemporaryDirectory() as folder:
@@ -45,13 +43,13 @@ def main() -> int:
             print(f"{state}: {kind} {one.case.label}" + (" (its gate stays red)" if broken else ""))
             for objection in one.objections:
                 print(f"    {'' if objection.blocks else '(hint) '}{objection.rule}: {objection.text}")
-    for cheat, held_out, title in GROUPS:
-        group = [one for one in results if (one.case.cheat, one.case.held_out) == (cheat, held_out)]
-        if group:
-            blocked = sum(one.blocked for one in group)
-            played = sum(one.green is not None for one in group)
-            share = f"{blocked} of {len(group)} blocked ({blocked / len(group):.1%})"
-            print(f"{title}: {share}, {played} with their real runner")
+    for group, kind in product(GROUPS, ("cheats", "honest changes")):
+        members = [one for one in results if (one.case.group, one.case.kind) == (group, kind)]
+        if members:
+            blocked = sum(one.blocked for one in members)
+            played = sum(one.green is not None for one in members)
+            share = f"{blocked} of {len(members)} blocked ({blocked / len(members):.1%})"
+            print(f"{group} set, {kind}: {share}, {played} with their real runner")
     return 0
 
 

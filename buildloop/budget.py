@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from buildloop.ledger import Call
 from buildloop.request import BuildRequest
@@ -35,10 +36,14 @@ def budget_refusal(request: BuildRequest, calls: Sequence[Call], worked_seconds:
     return next((refusal for refusal in refusals if refusal), None)
 
 
+def minutes_left(request: BuildRequest, worked_seconds: float) -> float:
+    return inf if request.budget_minutes is None else max(0.0, request.budget_minutes - worked_seconds / 60)
+
+
 def _refusal(kind: Kind, limit: float, calls: Sequence[Call], measured: float | None) -> str | None:
     paid = [call for call in calls if call.paid or kind.used(call)]
     known = [used for call in paid if (used := kind.used(call)) is not None]
-    if paid and not known:
+    if not known and any(not call.interrupted for call in paid):
         return (
             f"The agent does not report what {kind.flag} limits, so the budget of {kind.written(limit)} cannot be "
             "kept; use another budget, or name the model so that its price is known."

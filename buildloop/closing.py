@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
+from pathlib import Path
 
 from buildloop.decide import Stop
 from buildloop.ledger import spent
 from buildloop.models import Iteration
 from buildloop.progress import badness, introduced_by
+from buildloop.redact import redactor
 from buildloop.report.outcome import next_step
 from buildloop.report.question import question_for
 from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
-from buildloop.workspace.best import forget_best, hand_back, keep_unfinished
-from buildloop.workspace.checkpoint import Step
+from buildloop.stopwatch import save_stopwatch
+from buildloop.workspace.best import forget_best, hand_back
+from buildloop.workspace.checkpoint import Rules, Step, make_checkpoint
+from buildloop.workspace.unfinished import keep_unfinished
 from buildloop.workspace.worktree import release
 
 
 def close_run(state: LoopState, stop: Stop, now: datetime) -> BuildResult:
     """Write `result.json` and leave the branch where a person wants it: at the proven tree, else at the best one."""
-    run, complete = RunDir(state.request.run_dir), stop.reason in (StopReason.COMPLETE, StopReason.ACCEPTED)
+    run, complete = RunDir(state.request.run_dir), stop.reason.is_success
     given = _given_back(state, complete=complete)
     commit = state.head
     if not complete:
+        _commit_answer(run, state)
         keep_unfinished(state.workspace, run.run_id, commit)
     if given is not None and given is not state.last and not _went_back(state):
         step = Step(run.run_id, state.session, state.number)
@@ -47,11 +53,23 @@ def close_run(state: LoopState, stop: Stop, now: datetime) -> BuildResult:
         seconds=round(now.timestamp() - started, 1),
         run_dir=str(run.path),
     )
+    save_stopwatch(run.path)
     release(state.workspace, keep=not complete)
     if complete:
         forget_best(state.workspace, run.run_id)
     run.save("result.json", result)
     return result
+
+
+def _commit_answer(run: RunDir, state: LoopState) -> None:
+    """An answer that is paid for but not committed yet must not go when the worktree is put back."""
+    left = sorted(run.path.glob(f"iterations/*-{state.number + 1}/reply.json"))
+    if not left or not Path(state.workspace.root).exists():
+        return
+    session, number = map(int, left[-1].parent.name.split("-"))
+    rules = Rules(state.request.protect, os.environ, redactor(os.environ))
+    step, title = Step(run.run_id, session, number), f"buildloop: iteration {number}"
+    make_checkpoint(state.workspace, step, state.head, run.exclude_file, title, rules)
 
 
 def _given_back(state: LoopState, *, complete: bool) -> Iteration | None:

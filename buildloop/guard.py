@@ -97,13 +97,14 @@ def _reap(child: int, known: int | None = None) -> int | None:
 
 
 def _signal_all(number: int) -> bool:
-    found = _descendants(os.getpid())
-    for pid in found:
+    reached = False
+    for pid in _descendants(os.getpid()):
         try:
             os.kill(pid, number)
-        except ProcessLookupError:
-            continue
-    return bool(found)
+            reached = True
+        except (ProcessLookupError, PermissionError):
+            continue  # gone, or another user's: nothing we can do
+    return reached
 
 
 def _descendants(root: int) -> list[int]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
-from buildloop.files import append_line
+from buildloop.files import append_line, write_atomic
 from buildloop.models import AgentOutcome, AgentReply, Frozen, Usage
 
 LEDGER_FILE = "ledger.jsonl"
+UNDER_WAY_FILE = "call-under-way"
 
 # These ended before a model worked for us; an unknown cost of theirs is no cost.
 UNPAID = frozenset({AgentOutcome.TRANSIENT, AgentOutcome.REFUSED})
@@ -29,6 +31,7 @@ class Call(Frozen):
     seconds: float
     usage: Usage
     error: str = ""
+    interrupted: bool = Field(False, description="It was cut off before it could say what it used.")
 
     @property
     def tokens(self) -> int | None:
@@ -44,9 +47,6 @@ class Call(Frozen):
 class Ledger:
     path: Path
 
-    def add(self, call: Call) -> None:
-        append_line(self.path, call.model_dump_json())
-
     def calls(self) -> list[Call]:
         """In order; a line that a crash tore is passed over."""
         if not self.path.exists():
@@ -54,7 +54,47 @@ class Ledger:
         return [call for line in self.path.read_bytes().splitlines() if (call := _read(line))]
 
     def has_answer(self, session: int, iteration: int) -> bool:
-        return any(c.session == session and c.iteration == iteration and c.paid for c in self.calls())
+        return any(
+            call.session == session and call.iteration == iteration and call.paid and not call.interrupted
+            for call in self.calls()
+        )
+
+    def begin(self, session: int, iteration: int) -> None:
+        """Note that a call is under way, so that one which never returns is not taken for free."""
+        write_atomic(self._under_way, f"{session} {iteration} {time.time()}\n")
+
+    def add(self, call: Call) -> None:
+        append_line(self.path, call.model_dump_json())
+        self._under_way.unlink(missing_ok=True)
+
+    def close_interrupted(self, session: int, iteration: int, agent: str) -> None:
+        """Account for a call of this iteration that a crash or a cancellation cut off."""
+        try:
+            *place, began = self._under_way.read_text().split()
+            since = float(began)
+        except (FileNotFoundError, ValueError):
+            return
+        if place != [str(session), str(iteration)]:
+            return
+        now = datetime.now(UTC)
+        seconds = round(max(0.0, now.timestamp() - since), 3)
+        self.add(
+            Call(
+                session=session,
+                iteration=iteration,
+                agent=agent,
+                ended=now,
+                outcome=AgentOutcome.CRASHED,
+                seconds=seconds,
+                usage=Usage(),
+                error="interrupted",
+                interrupted=True,
+            )
+        )
+
+    @property
+    def _under_way(self) -> Path:
+        return self.path.with_name(UNDER_WAY_FILE)
 
 
 def call_of(session: int, iteration: int, reply: AgentReply, ended: datetime) -> Call:

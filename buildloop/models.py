@@ -237,3 +237,4 @@ class WorkspaceInfo(Frozen):
     start_tree: str
     repo: str
     repo_id: str
+    remote_id: str = Field("", description="What a shallow clone of the repository goes by.")

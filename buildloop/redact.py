@@ -10,14 +10,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from urllib.parse import quote, quote_plus, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, quote_plus, unquote, urlsplit
 
 from buildloop.patterns import Regex
 
 MASK = "[masked]"
 SECRET_NAME = Regex(
     r"(TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|PRIVATE_KEY|CREDENTIALS?|ACCESS_KEY|AUTH_?KEY|_PAT$|_PWD$|BEARER"
-    r"|COOKIE|SIGNING_KEY|ENCRYPTION_KEY|WEBHOOK|_DSN$|CONNECTION_STRING|DATABASE_URL|REDIS_URL|MONGO(?:DB)?_UR[IL])",
+    r"|COOKIE|SIGNING_KEY|ENCRYPTION_KEY|WEBHOOK|_DSN$|CONNECTION_STRING|DATABASE_URL|MEMORY_URL|REDIS_URL|MONGO(?:DB)?_UR[IL])",
     re.I,
 )
 # Where secrets are kept is no secret, and neither is how they are handled.
@@ -98,17 +98,25 @@ def _values(name: str, value: str) -> Iterator[str]:
         return
     if value.startswith(("/", "~/")) and Path(value).expanduser().exists():
         return
+    if name.endswith("MEMORY_URL") and "://" not in value:
+        return
     address = urlsplit(value) if "://" in value else None
     if address is not None:
-        try:
-            password = unquote(address.password or "")
-        except ValueError:
-            password = ""
+        password = _password(address)
         if len(password) >= SHORTEST_SECRET:
             yield password
         if not password:
             return
     yield value
+
+
+def _password(address: SplitResult) -> str:
+    """Where it stands before the host, or among the parameters."""
+    named = [value for name, value in parse_qsl(address.query) if name.lower() in ("password", "sslpassword")]
+    try:
+        return unquote(address.password or "") or next(iter(named), "")
+    except ValueError:
+        return ""
 
 
 def _spellings(value: str) -> Iterator[str]:

@@ -22,6 +22,11 @@ class StopReason(StrEnum):
     AGENT_UNAVAILABLE = "agent_unavailable"
     CANCELLED = "cancelled"
 
+    @property
+    def is_success(self) -> bool:
+        """There is a branch to merge: the gate proved it, or a person took it as it is. Only the first is proven."""
+        return self in (StopReason.COMPLETE, StopReason.ACCEPTED)
+
 
 EXIT_CODES: dict[StopReason, int] = {
     StopReason.COMPLETE: 0,

@@ -36,6 +36,11 @@ class RunDir:
         return EventLog(self.path / "events.jsonl", self.run_id)
 
     @property
+    def mark(self) -> str:
+        """What everything this run starts carries in its environment; a run id alone may be used in two places."""
+        return str(self.path)
+
+    @property
     def ledger(self) -> Ledger:
         return Ledger(self.path / LEDGER_FILE)
 
@@ -60,6 +65,9 @@ class RunDir:
 
     def workspace(self) -> WorkspaceInfo | None:
         return self._load_if_there("workspace.json", WorkspaceInfo)
+
+    def forget_result(self) -> None:
+        (self.path / "result.json").unlink(missing_ok=True)
 
     def result(self) -> BuildResult | None:
         return self._load_if_there("result.json", BuildResult)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from buildloop.choices import SandboxKind
 from buildloop.errors import InputError
+from buildloop.request import BuildRequest
 
 TRY_SECONDS = 60.0
 TOOLS_AT_HOME = (
@@ -80,6 +81,11 @@ def toolchains(environment: Mapping[str, str]) -> tuple[Path, ...]:
     return tuple(
         dict.fromkeys(one for one in found if one != home and str(one) not in hidden and one.exists())
     )
+
+
+def sandbox_of(request: BuildRequest) -> Sandbox:
+    """The kind that was asked for; what is writable in it is known once there is a workspace."""
+    return Sandbox(request.sandbox, network=request.sandbox_network, image=request.sandbox_image)
 
 
 def check_sandbox(sandbox: Sandbox) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from buildloop.context.session import window_in_force
 from buildloop.context.window import check_context_exhaustion, get_context_usage_pct, session_fill
 from buildloop.diagnosis.fingerprint import fingerprint_reading
-from buildloop.diagnosis.model import Attempt, FailureMode
+from buildloop.diagnosis.model import FailureMode
 from buildloop.ledger import add_up
 from buildloop.models import AgentReply, ContextSummary, GateReport, Iteration, Usage, Verdict, WorkspaceInfo
 from buildloop.progress import badness
@@ -16,10 +16,13 @@ from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 
 RESTART_BOOST = 2
 ITERATIONS_WHEN_STUCK = 10
-HISTORY_FOR_DIAGNOSIS = 12
 PROBE_SECONDS = 60.0
 # The failing set shrinks as long as one of the last few iterations is the best so far.
 PROGRESS_WITHIN = 3
+
+
+def _goodness(one: Iteration) -> tuple[bool, bool, int, int]:
+    return *badness(one.gate), -one.number if one.gate.passed else one.number
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +102,18 @@ class LoopState:
 
     @property
     def best(self) -> Iteration:
-        """The earliest iteration with the fewest failures: what came after it did not help."""
-        return min(self.iterations, key=lambda one: (*badness(one.gate), one.number))
+        """The iteration with the fewest failures; of red ones the earliest, because what came after it did not help, of
+        green ones the latest, because it holds the most work."""
+        return min(self.iterations, key=_goodness)
 
     @property
     def best_commit(self) -> str:
         return self.best.head or self.workspace.start_commit
+
+    @property
+    def heard(self) -> frozenset[str]:
+        """The hints of people that some prompt has shown."""
+        return frozenset(hint for one in self.iterations if one.agent for hint in one.agent.heard)
 
     @property
     def shrinking(self) -> bool:
@@ -187,55 +196,3 @@ class LoopState:
 
     def restarted(self, summary: ContextSummary) -> LoopState:
         return replace(self, session=self.session + 1, summary=summary)
-
-
-def attempts_since_redirect(state: LoopState) -> list[Attempt]:
-    """The history a diagnosis looks at: what the agent did. A redirect gets a fair chance: what was before it
-    is settled, but for the failure it was given for. If that stays, it need not be established anew."""
-    attempts: list[Attempt] = []
-    for one in state.iterations[1:][-HISTORY_FOR_DIAGNOSIS:]:
-        attempts += attempts_of(one)
-        if one.recovery and one.recovery.strategy.mode == FailureMode.INFINITE_LOOP:
-            attempts = attempts[-1:]
-    return attempts
-
-
-def attempts_of(iteration: Iteration) -> list[Attempt]:
-    """The gate runs of one iteration as attempts; reruns on the same tree only where they say something new."""
-    kept: list[GateReport] = []
-    for report in iteration.comparable:
-        if kept and same_remainder(kept[-1], report):
-            kept.pop()
-        kept.append(report)
-    return [_attempt(iteration, report, first=index == 0) for index, report in enumerate(kept)]
-
-
-def same_remainder(earlier: GateReport, later: GateReport) -> bool:
-    """Both red, and what still fails failed before: the later one is the better account of what is really wrong.
-    Tests that failed only once are flaky, but they do not explain the rest."""
-    if earlier.passed or later.passed:
-        return False
-    before, after = set(earlier.reading.failing), set(later.reading.failing)
-    return before == after or bool(before & after)
-
-
-def flaky_tests(iteration: Iteration) -> set[str]:
-    """Tests with different outcomes on the one tree of this iteration."""
-    failing = [set(report.reading.failing) for report in iteration.comparable]
-    return set[str]().union(*failing) - failing[0].intersection(*failing) if failing else set()
-
-
-def _attempt(iteration: Iteration, report: GateReport, *, first: bool) -> Attempt:
-    agent = iteration.agent
-    usage = agent.reply.usage if agent and agent.reply.keeps_context else Usage()
-    return Attempt(
-        passed=report.passed,
-        reading=report.reading,
-        exit_code=next((c.exit_code for c in report.commands if c.exit_code), 0),
-        tree=report.tree,
-        changed=first and agent is not None and agent.checkpoint.changed,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        context_tokens=usage.context_tokens,
-        agent_status=agent.reply.outcome if agent else None,
-    )

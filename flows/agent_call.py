@@ -6,17 +6,19 @@ from __future__ import annotations
 import time
 
 from buildloop.agents.choice import AgentChoice
+from buildloop.budget import minutes_left
 from buildloop.context.session import session_to_continue
 from buildloop.errors import AgentLimited, AgentRefused, AgentUnavailable
 from buildloop.memory.model import History
 from buildloop.models import AgentRun
 from buildloop.people.hints import unheard
 from buildloop.prompt.compose import compose_prompt
-from buildloop.recovery.policy import AGENT_RETRIES, retry_policy
+from buildloop.recovery.policy import AGENT_RETRIES, RetryPolicy, retry_policy
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
+from buildloop.stopwatch import worked_seconds
 from tasks.iterate import IterateInput, iterate
-from tasks.options import step_key, task_options
+from tasks.options import as_one, step_key, task_options
 from tasks.remember import recall
 from tasks.wait import WaitInput, wait
 
@@ -47,6 +49,11 @@ def _answer(state: LoopState, number: int, rung: int) -> AgentRun:
     for attempt in range(1, AGENT_RETRIES + 1):
         try:
             return _call(state, number, rung)
+        except AgentUnavailable as error:
+            if _iterate_policy(state).retries or attempt == AGENT_RETRIES:
+                raise
+            until = time.time() + state.request.retry_delay * 2 ** (attempt - 1)
+            wait(WaitInput(state.request, number, attempt, until, str(error)))
         except AgentLimited as limited:
             seconds = limited.reset_at - time.time()
             if seconds > _patience(state, rung) or attempt == AGENT_RETRIES:
@@ -57,42 +64,47 @@ def _answer(state: LoopState, number: int, rung: int) -> AgentRun:
 
 
 def _call(state: LoopState, number: int, rung: int) -> AgentRun:
-    strategy = state.last.recovery.strategy if state.last.recovery else None
-    run_agent = iterate.with_options(
-        **task_options(retry_policy(strategy, state.request).iterate, state.request)
-    )
-    heard = {hint for one in state.iterations if one.agent for hint in one.agent.heard}
-    hints = unheard(state.request.run_dir, heard)
+    run_agent = iterate.with_options(**task_options(_iterate_policy(state), state.request))
+    hints = unheard(state.request.run_dir, state.heard)
+    texts = [hint.text for hint in hints]
     return run_agent(
         step_key(state.request, state.session, number, "iterate"),
-        IterateInput(
-            request=state.request,
-            workspace=state.workspace,
-            session=state.session,
-            number=number,
-            base=state.head,
-            prompt=compose_prompt(state, _recalled(state, number), [hint.text for hint in hints]),
-            heard=tuple(hint.id for hint in hints),
-            environment=state.environment,
-            max_iterations=state.max_iterations,
-            last_passed=state.last.gate.passed,
-            rung=rung,
-            resume=session_to_continue(
-                state.request, str(state.request.agents[rung]), state.last, state.session
-            ),
+        as_one(
+            IterateInput(
+                request=state.request,
+                workspace=state.workspace,
+                session=state.session,
+                number=number,
+                base=state.head,
+                prompt=compose_prompt(state, _recalled(state, number, texts), texts),
+                heard=tuple(hint.id for hint in hints),
+                environment=state.environment,
+                max_iterations=state.max_iterations,
+                last_passed=state.last.gate.passed,
+                rung=rung,
+                resume=session_to_continue(
+                    state.request, str(state.request.agents[rung]), state.last, state.session
+                ),
+            )
         ),
     )
 
 
-def _recalled(state: LoopState, number: int) -> History:
+def _recalled(state: LoopState, number: int, hints: list[str]) -> History:
     """What earlier runs know about the failure at hand; asked once an iteration, whoever answers it."""
     ask = recall.with_options(**task_options(retry_policy(None, state.request).recover, state.request))
-    return ask(step_key(state.request, state.session, number, "recall"), state)
+    return ask(step_key(state.request, state.session, number, "recall"), as_one(state), hints)
+
+
+def _iterate_policy(state: LoopState) -> RetryPolicy:
+    strategy = state.last.recovery.strategy if state.last.recovery else None
+    return retry_policy(strategy, state.request).iterate
 
 
 def _patience(state: LoopState, rung: int) -> float:
     has_other = _next_rung(state.request.agents, rung, AgentUnavailable()) is not None
-    return min(state.request.max_wait, PATIENCE_WITH_ALTERNATIVE) if has_other else state.request.max_wait
+    longest = min(state.request.max_wait, PATIENCE_WITH_ALTERNATIVE) if has_other else state.request.max_wait
+    return min(longest, minutes_left(state.request, worked_seconds(state.request.run_dir)) * 60)
 
 
 def _next_rung(agents: tuple[AgentChoice, ...], rung: int, error: Exception) -> int | None:

@@ -23,21 +23,24 @@ from buildloop.errors import (
 )
 from buildloop.events import also_told
 from buildloop.github.record import heading
-from buildloop.people.answer import Choice, after, asks, question
+from buildloop.people.answer import Answer, Choice, after, asks, question
+from buildloop.people.hints import unheard
 from buildloop.recovery.policy import RetryPolicy
 from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
+from buildloop.sandbox import check_sandbox, sandbox_of
 from buildloop.state import LoopState
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.lock import run_lock
+from buildloop.workspace.worktree import open_again
 from flows.steps import end_session, first_gate, next_iteration
 from tasks.ask import answer_of_a_person
 from tasks.bucket import fetch
 from tasks.finish import FinishInput, finish
 from tasks.forward import forward_to_prefect
 from tasks.github import read_issue, tell_github
-from tasks.options import step_key, task_options
+from tasks.options import as_one, short_id, step_key, task_options
 from tasks.prefect_cancel import stopped_by_prefect
 from tasks.prepare_workspace import prepare_workspace, take_over
 from tasks.record import facts_from
@@ -57,7 +60,7 @@ STOPPING: dict[type[BuildloopError], StopReason] = {
 
 def _own_run_id() -> str:
     """A run started from a deployment is named after its flow run, so that a retry of it finds its work."""
-    return f"run-{str(flow_run.id)[:8]}"
+    return f"run-{short_id(str(flow_run.id))}"
 
 
 def _run_name() -> str:
@@ -86,6 +89,7 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
             stopped_by_prefect(request.run_dir),
             also_told(str(request.run_id), forward_to_prefect()),
         ):
+            check_sandbox(sandbox_of(request))
             fetch(request)
             result = _work(request)
     except InputError as error:
@@ -99,9 +103,14 @@ def _work(request: BuildRequest) -> BuildResult:
     request = _with_issue(request)
     prepare = prepare_workspace.with_options(**task_options(RetryPolicy(), request))
     workspace = prepare(step_key(request, 1, 0, "prepare"), request)
+    open_again(workspace)
     state = LoopState.start(request, workspace)
     while True:
         state, stop = _until_stop(state)
+        if stop.reason is StopReason.STUCK and unheard(request.run_dir, state.heard):
+            # Nothing was left to try; a person has told it something since. The same on every replay.
+            state = after(state, Answer(choice=Choice.CONTINUE))
+            continue
         if asks(state, stop):
             question_number = state.answers + 1
             given = answer_of_a_person(RunDir(request.run_dir), question_number, question(state, stop))
@@ -149,7 +158,7 @@ def _with_issue(request: BuildRequest) -> BuildRequest:
 
 
 def _ended(state: LoopState, stop: Stop) -> BuildResult:
-    result = finish(FinishInput(state, stop))
+    result = finish(as_one(FinishInput(state, stop)))
     if state.request.issue is not None and stop.reason is not StopReason.CANCELLED:
         tell_github(facts_from(RunDir(state.request.run_dir), state, result))
     return result

@@ -6,6 +6,7 @@ import contextvars
 import threading
 import time
 from collections.abc import Sequence
+from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,7 +28,9 @@ from buildloop.rundir import RunDir
 from flows.build_loop import build_loop
 from tasks import launch
 from tasks.artifacts import artifact_key
+from tasks.options import short_id
 
+LOOK_SECONDS = 0.5
 WHO = "the fleet: another way reached the goal first"
 
 
@@ -51,13 +54,19 @@ class Race:
             if self.winner is not None:
                 return
             self.winner = entry.run_id
+        self.stop_the_others()
+
+    def stop_the_others(self) -> None:
+        """Asked again and again: one that was only just starting has not heard it the first time."""
+        if not self.over:
+            return
         for request in self.requests:
             if request.run_id != self.winner and RunDir(request.run_dir).is_running():
                 ask_to_stop(request.run_dir, WHO)
 
 
 def _own_id() -> str:
-    return f"fleet-{str(flow_run.id)[:8]}"
+    return f"fleet-{short_id(str(flow_run.id))}"
 
 
 def _fleet_name() -> str:
@@ -80,6 +89,8 @@ def fleet(request: FleetRequest) -> State[FleetResult]:
             pool.submit(contextvars.copy_context().run, _work, each, request.deployment, purse, race)
             for each in plan.requests
         ]
+        while futures.wait(running, timeout=LOOK_SECONDS).not_done:
+            race.stop_the_others()
         entries = tuple(each.result() for each in running)
     result = FleetResult(
         fleet_id=fleet_id,

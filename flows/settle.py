@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from buildloop.attempts import attempts_of, attempts_since_redirect, flaky_tests
 from buildloop.decide import proof_of
 from buildloop.diagnosis.fingerprint import fingerprint_reading
 from buildloop.diagnosis.model import Attempt, FailureMode
@@ -17,10 +18,10 @@ from buildloop.recovery.redirect import redirect_note
 from buildloop.recovery.rerun.merge import merge_rerun
 from buildloop.recovery.rerun.narrow import covers, narrowed_gate
 from buildloop.recovery.strategies import strategy_for
-from buildloop.state import LoopState, attempts_of, attempts_since_redirect, flaky_tests
+from buildloop.state import LoopState
 from tasks.classify import ClassifyInput, classify
 from tasks.gate import GateInput, gate
-from tasks.options import step_key, task_options
+from tasks.options import as_one, step_key, task_options
 from tasks.recover import RecoverInput, recover
 
 # Each of these is tried at most once on one tree; they need no agent, only another gate run.
@@ -84,12 +85,14 @@ def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
     history = _history(state, iteration)
     found = explain(
         step_key(request, state.session, number, f"classify-{turn}", iteration.gate.tree),
-        ClassifyInput(
-            request=request,
-            workspace=state.workspace,
-            iteration=iteration,
-            history=history,
-            baseline=state.baseline.gate.reading if state.iterations else None,
+        as_one(
+            ClassifyInput(
+                request=request,
+                workspace=state.workspace,
+                iteration=iteration,
+                history=history,
+                baseline=state.baseline.gate.reading if state.iterations else None,
+            )
         ),
     )
     strategy = strategy_for(
@@ -103,23 +106,25 @@ def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
     step = _ladder_step(seen, strategy, failure)
     recovery = act(
         step_key(request, state.session, number, f"recover-{turn}", iteration.gate.tree),
-        RecoverInput(
-            request=request,
-            workspace=state.workspace,
-            session=state.session,
-            number=number,
-            strategy=strategy,
-            environment=state.environment_after(iteration),
-            restarts=state.restarts,
-            tried_before=state.was_tried(strategy.action, failure) and not declares_anew(iteration),
-            flaky=tuple(sorted(flaky_tests(iteration))),
-            tree=iteration.gate.tree,
-            evidence=found.diagnosis.evidence,
-            step=step,
-            rung=seen.rung + 1 if step is LadderStep.NEXT_AGENT else None,
-            redirect=redirect_note(seen, step) if step else "",
-            head=seen.head,
-            best_commit=seen.best_commit,
+        as_one(
+            RecoverInput(
+                request=request,
+                workspace=state.workspace,
+                session=state.session,
+                number=number,
+                strategy=strategy,
+                environment=state.environment_after(iteration),
+                restarts=state.restarts,
+                tried_before=state.was_tried(strategy.action, failure) and not declares_anew(iteration),
+                flaky=tuple(sorted(flaky_tests(iteration))),
+                tree=iteration.gate.tree,
+                evidence=found.diagnosis.evidence,
+                step=step,
+                rung=seen.rung + 1 if step is LadderStep.NEXT_AGENT else None,
+                redirect=redirect_note(seen, step) if step else "",
+                head=seen.head,
+                best_commit=seen.best_commit,
+            )
         ),
     )
     return Remedy(
@@ -163,18 +168,20 @@ def run_gate(
     run = gate.with_options(**task_options(retry_policy(strategy, state.request).gate, state.request))
     return run(
         step_key(state.request, state.session, number, f"{step}-{turn}", tree),
-        GateInput(
-            request=state.request,
-            workspace=state.workspace,
-            session=state.session,
-            number=number,
-            step=step,
-            commit=commit,
-            tree=tree,
-            commands=commands or state.request.test,
-            environment=environment if environment is not None else state.environment,
-            baseline=state.baseline.gate.reading if state.iterations and whole else None,
-            must_run=must_run,
+        as_one(
+            GateInput(
+                request=state.request,
+                workspace=state.workspace,
+                session=state.session,
+                number=number,
+                step=step,
+                commit=commit,
+                tree=tree,
+                commands=commands or state.request.test,
+                environment=environment if environment is not None else state.environment,
+                baseline=state.baseline.gate.reading if state.iterations and whole else None,
+                must_run=must_run,
+            )
         ),
     )
 

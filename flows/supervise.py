@@ -20,7 +20,6 @@ from buildloop.diagnosis.run_dir import FAILURE_MODE, classify_build_loop_failur
 from buildloop.errors import InputError, RunLocked
 from buildloop.events import also_told
 from buildloop.fields import in_this_order
-from buildloop.result import StopReason
 from buildloop.storage import default_state_dir
 from buildloop.supervise.issues import IssueSource
 from buildloop.supervise.ledger import Ledger
@@ -123,7 +122,7 @@ def ending_of(found: launch.Ended, attempt: Attempt) -> Ending:
     ours = result is not None and found.state_name not in ("InvalidRequest", "RunLocked")
     if result is None or not ours:
         return Ending(state=found.state_name, explanation=found.message)
-    red = result.reason not in (StopReason.COMPLETE, StopReason.ACCEPTED)
+    red = not result.reason.is_success
     return Ending(
         state=found.state_name,
         reason=result.reason,

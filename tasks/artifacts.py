@@ -49,7 +49,8 @@ def publish(run: RunDir, facts: RunFacts) -> None:
 def artifact_page(run_id: str, what: str) -> str:
     """Where the UI shows this artifact of the present flow run; without one, the page of the flow run itself."""
     page, made = flow_run.ui_url or "", _made.get((str(flow_run.id), artifact_key(run_id, what)))
-    return f"{page.split('/runs/', maxsplit=1)[0]}/artifacts/artifact/{made}" if page and made else page
+    root = page.rpartition("/flow-run/")[0].rpartition("/")[0]
+    return f"{root}/artifacts/artifact/{made}" if root and made else page
 
 
 def artifact_key(run_id: str, what: str) -> str:

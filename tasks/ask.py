@@ -12,7 +12,7 @@ from prefect.runtime import deployment, flow_run
 from pydantic import Field
 
 from buildloop.cancel import check_stop
-from buildloop.people.answer import Answer, read_answer, write_answer
+from buildloop.people.answer import Answer, read_answer, waiting_question, write_answer
 from buildloop.people.hints import LONGEST_HINT, give
 from buildloop.rundir import RunDir
 
@@ -64,7 +64,8 @@ def answer_of_a_person(run: RunDir, number: int, question: str) -> Answer:
     """The answer to the run's question `number`. One that was given is kept: a later flow run does not ask again."""
     known = read_answer(run.path, number)
     if known is None:
-        run.events.emit("loop.waiting_for_person", number=number, question=question, url=flow_run.ui_url)
+        if waiting_question(run) != number:  # a resumed flow run comes here with the question still open
+            run.events.emit("loop.waiting_for_person", number=number, question=question, url=flow_run.ui_url)
         known = _suspended(run, number, question) if deployment.id else _waited_for(run.path, number)
         write_answer(run.path, number, known)
     if known.hint.strip():

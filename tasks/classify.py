@@ -20,6 +20,7 @@ from buildloop.report.views import error_summary, failure_mode
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
 from buildloop.workspace.checkpoint import diff_text
+from buildloop.workspace.worktree import stand_at
 from tasks.options import DURABLE, tell
 
 
@@ -47,6 +48,7 @@ class ClassifyInput:
 def classify(key: str, given: ClassifyInput) -> Classified:
     """Writes `error-summary.json` and `failure-mode.json` as it goes."""
     run, now = RunDir(given.request.run_dir), datetime.now(UTC)
+    stand_at(given.workspace, given.iteration.head or given.workspace.start_commit)
     found = _diagnosis(given, run)
     write_json(run.path / SUMMARY_FILE, error_summary(given.iteration, given.request.test, now))
     _enrich(given, run)

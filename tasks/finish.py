@@ -33,7 +33,7 @@ def finish(given: FinishInput) -> BuildResult:
     run, now = RunDir(state.request.run_dir), datetime.now(UTC)
     result = close_run(state, stop, now)
     facts = facts_from(run, state, result)
-    if stop.reason not in (StopReason.COMPLETE, StopReason.CANCELLED):
+    if not stop.reason.is_success and stop.reason is not StopReason.CANCELLED:
         facts = advised(run, facts)
     write_reports(run, facts)
     if state.iterations:

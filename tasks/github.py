@@ -92,7 +92,9 @@ def _access(request: BuildRequest) -> Access:
     from buildloop.github.publish import access_for
 
     access = access_for(Path(request.repo), request.github_repo, os.environ)
-    return access if access.token else replace(access, token=_block_token())
+    if access.token or not access.repo.is_meant:
+        return access  # the block's token is not for whatever host a remote names
+    return replace(access, token=_block_token())
 
 
 def _block_token() -> str:

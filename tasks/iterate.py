@@ -18,14 +18,15 @@ from buildloop.agents.registry import agent_for
 from buildloop.budget import budget_refusal
 from buildloop.errors import AgentLimited, AgentRefused, AgentUnavailable, BudgetExceeded
 from buildloop.files import write_atomic
-from buildloop.ledger import UNPAID, call_of
+from buildloop.ledger import UNPAID, call_of, spent
 from buildloop.models import AgentOutcome, AgentReply, AgentRun, Checkpoint, WorkspaceInfo
 from buildloop.prompt.sections import Prompt
 from buildloop.request import AgentSession, BuildRequest
 from buildloop.rundir import RunDir
-from buildloop.stopwatch import worked_seconds
+from buildloop.stopwatch import save_stopwatch, worked_seconds
 from buildloop.workspace.checkpoint import Rules, Step, make_checkpoint
 from buildloop.workspace.link import commit_folders
+from buildloop.workspace.unfinished import take_up_unfinished
 from buildloop.workspace.worktree import reopen
 from tasks.bucket import keep
 from tasks.options import DURABLE, attempt_number, attempts_left, next_delay, tell
@@ -63,17 +64,21 @@ def iterate(key: str, given: IterateInput) -> AgentRun:
     """Finished calls are never paid twice: a reply that is on disk is taken from there."""
     here = surroundings(given.request, given.workspace, given.environment)
     folder = here.run.iteration_dir(given.session, given.number)
+    step = Step(str(given.request.run_id), given.session, given.number)
     reply = here.run.reply(folder)
     if reply is None:
         reopen(given.workspace, given.base)
+        here.run.ledger.close_interrupted(given.session, given.number, str(given.choice))
         _keep_budget(given)
         reply = _call(given, here, folder)
         write_atomic(folder / "reply.json", reply.model_dump_json(indent=2) + "\n")
+    else:
+        take_up_unfinished(given.workspace, step, given.base)
     if not here.run.ledger.has_answer(given.session, given.number):
         here.run.ledger.add(call_of(given.session, given.number, reply, datetime.now(UTC)))
     checkpoint = make_checkpoint(
         given.workspace,
-        Step(str(given.request.run_id), given.session, given.number),
+        step,
         given.base,
         here.run.exclude_file,
         f"buildloop: iteration {given.number}",
@@ -111,6 +116,12 @@ def _keep_budget(given: IterateInput) -> None:
         raise BudgetExceeded(refusal)
 
 
+def _dollars_left(request: BuildRequest) -> float | None:
+    if request.budget_usd is None:
+        return None
+    return request.budget_usd - (spent(RunDir(request.run_dir).ledger.calls()).cost_usd or 0.0)
+
+
 def _time_limit(request: BuildRequest) -> float:
     if request.budget_minutes is None:
         return request.agent_timeout
@@ -121,6 +132,7 @@ def _time_limit(request: BuildRequest) -> float:
 def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
     write_atomic(folder / "prompt.md", here.redact(given.prompt.text))
     _announce(given, here)
+    here.run.ledger.begin(given.session, given.number)
     chosen = given.request.using(given.choice)
     reply = agent_for(chosen).run(
         AgentCall(
@@ -135,6 +147,7 @@ def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
             session=given.session,
             iteration=given.number,
             model=chosen.model,
+            budget_usd=_dollars_left(given.request),
             permissions=given.request.permissions,
             max_turns=given.request.max_turns,
             idle_timeout=given.request.agent_idle_timeout,
@@ -145,6 +158,7 @@ def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
             sandbox=here.sandbox.also(folder),
         )
     )
+    save_stopwatch(here.run.path)
     reply = reply.model_copy(update={"agent": str(given.choice), "rung": given.rung})
     if reply.outcome in UNPAID:
         _unanswered(given, here, reply)

@@ -10,7 +10,7 @@ from buildloop.process import sweep
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
 from buildloop.stopwatch import start_stopwatch
-from buildloop.workspace.worktree import prepare_worktree
+from buildloop.workspace.worktree import check_branch_unmoved, prepare_worktree
 from tasks.bucket import keep
 from tasks.options import DURABLE, tell
 
@@ -37,10 +37,16 @@ def prepare_workspace(key: str, request: BuildRequest) -> WorkspaceInfo:
 
 @task(name="take_over", task_run_name="take over")
 def take_over(request: BuildRequest) -> list[int]:
-    """End whatever an earlier, killed process of this run left behind. Runs first, every time."""
-    start_stopwatch(request.run_dir)
-    left = sweep(str(request.run_id))
-    RunDir(request.run_dir).events.emit(
-        "loop.flow_run", id=flow_run.id, url=flow_run.ui_url, left_behind=left
-    )
+    """End whatever an earlier, killed process of this run left behind. Runs first, every time.
+
+    How the run ended before is not how it ends now; the file would be taken for it after a crash.
+    """
+    run = RunDir(request.run_dir)
+    start_stopwatch(run.path)
+    left = sweep(run.mark)
+    before, workspace = run.result(), run.workspace()
+    if before is not None and workspace is not None:
+        check_branch_unmoved(workspace, before.commit)
+    run.forget_result()
+    run.events.emit("loop.flow_run", id=flow_run.id, url=flow_run.ui_url, left_behind=left)
     return left

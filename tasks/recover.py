@@ -16,7 +16,7 @@ from buildloop.recovery.quarantine import Evidence, add
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
 from buildloop.workspace.checkpoint import Step, go_back
-from buildloop.workspace.worktree import put_back
+from buildloop.workspace.worktree import put_back, stand_at
 from tasks.bucket import keep
 from tasks.options import DURABLE, attempts_left, tell
 from tasks.surroundings import surroundings
@@ -99,6 +99,7 @@ def _quarantine(given: RecoverInput) -> Recovery:
 
 
 def _redirect(given: RecoverInput) -> Recovery:
+    stand_at(given.workspace, given.head)
     step = Step(str(given.request.run_id), given.session, given.number)
     commit = go_back(given.workspace, step, given.head, given.best_commit)
     put_back(given.workspace, commit)
@@ -123,6 +124,7 @@ def _reinstall(given: RecoverInput) -> Recovery:
             outcome="installing did not help before, so the agent is told what is wrong",
             note=f"Installing the declared dependencies does not help; declare or avoid what is missing: {wrong}",
         )
+    stand_at(given.workspace, given.head)
     here = surroundings(given.request, given.workspace, given.environment)
     log = here.run.iteration_dir(given.session, given.number) / "install.log"
     try:

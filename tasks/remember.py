@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -15,7 +16,8 @@ from buildloop.events import read_events
 from buildloop.memory.history import learn, recall_history
 from buildloop.memory.location import Kind, memory_location
 from buildloop.memory.model import History
-from buildloop.memory.store import Store, open_store
+from buildloop.memory.outcomes import Outcome
+from buildloop.memory.store import LOOKUP_SECONDS, WRITE_SECONDS, Store, open_store
 from buildloop.memory.suggestions import (
     SUGGESTIONS_FILE,
     export_suggestions,
@@ -33,19 +35,21 @@ T = TypeVar("T")
 
 
 @task(name="recall", task_run_name="recall s{state.session} i{state.number}", **DURABLE)
-def recall(key: str, state: LoopState) -> History:
-    """What the next prompt says about the past. Kept as a result: memory grows, a replayed prompt must not."""
+def recall(key: str, state: LoopState, hints: Sequence[str] = ()) -> History:
+    """What the next prompt says about the past, beside the `hints` of people. Kept as a result: memory grows, a
+    replayed prompt must not."""
     emit = RunDir(state.request.run_dir).events.emit
 
-    def ask(store: Store) -> History:
+    def ask(store: Store, left: float) -> History:
         now = _now()
-        found = recall_history(store, state, now)
-        history = shown_in(found, compose_prompt(state, found).text)
-        for one in history.recalled:
-            record_suggestion(store, one.suggestion, now, emit)
+        found = recall_history(store, state, now, left)
+        history = shown_in(found, compose_prompt(state, found, hints).text)
+        with store.within(WRITE_SECONDS):
+            for one in history.recalled:
+                record_suggestion(store, one.suggestion, now, emit)
         return history
 
-    history = _with_memory(state, ask) or History()
+    history = _with_memory(state, ask, LOOKUP_SECONDS) or History()
     fixes = sum(1 for one in history.recalled for action in one.actions if action.fix)
     tell(f"recall s{state.session} i{state.number + 1}: {fixes} known fixes", "memory")
     return history
@@ -55,35 +59,43 @@ def recall(key: str, state: LoopState) -> History:
 def remember(key: str, state: LoopState) -> int:
     """The number of failures that the last iteration is known to have fixed."""
     emit = RunDir(state.request.run_dir).events.emit
-    outcomes = _with_memory(state, lambda store: learn(store, state, _now(), redactor(os.environ), emit))
+
+    def write(store: Store, left: float) -> list[Outcome]:
+        with store.within(left):
+            return learn(store, state, _now(), redactor(os.environ), emit)
+
+    outcomes = _with_memory(state, write, WRITE_SECONDS)
     fixed = sum(1 for outcome in outcomes or () if outcome.fixed)
     tell(f"remember s{state.session} i{state.number}: {fixed} fixed", "memory")
     return fixed
 
 
-def _with_memory(state: LoopState, work: Callable[[Store], T]) -> T | None:
-    """What `work` says, and the run's suggestions written out; None where memory is off or cannot be used."""
+def _with_memory(state: LoopState, work: Callable[[Store, float], T], seconds: float) -> T | None:
+    """What `work` says in the time that is left after the store was opened, and the run's suggestions written out;
+    None where memory is off or cannot be used."""
+    run, end = RunDir(state.request.run_dir), time.monotonic() + seconds
     try:
         place = memory_location(os.environ)
         if place.kind is Kind.OFF:
             return None
-        with closing(open_store(place)) as store:
-            said = work(store)
-            run = RunDir(state.request.run_dir)
-            export_suggestions(suggestions_of(store, run.run_id), run.path / SUGGESTIONS_FILE)
-            return said
+        with closing(open_store(place, seconds)) as store:
+            said = work(store, end - time.monotonic())
+            with store.within(LOOKUP_SECONDS):
+                suggestions = suggestions_of(store, run.run_id)
+        export_suggestions(suggestions, run.path / SUGGESTIONS_FILE)
     except Exception as error:  # whatever it is, a run that could go on must go on
-        _degrade(
-            state, str(error) if isinstance(error, BuildloopError) else f"{type(error).__name__}: {error}"
-        )
+        why = str(error) if isinstance(error, BuildloopError) else f"{type(error).__name__}: {error}"
+        memory_degraded(run, why)
         return None
+    else:
+        return said
 
 
-def _degrade(state: LoopState, why: str) -> None:
-    log = RunDir(state.request.run_dir).events
-    told = (event for event in read_events(log.path) if event["type"] == "loop.degraded")
-    if not any(event.get("what") == "memory" and event.get("why") == why for event in told):
-        log.emit("loop.degraded", what="memory", why=why)
+def memory_degraded(run: RunDir, why: str) -> None:
+    """Said once a run, whatever else goes wrong with memory later."""
+    told = (event for event in read_events(run.events.path) if event["type"] == "loop.degraded")
+    if not any(event.get("what") == "memory" for event in told):
+        run.events.emit("loop.degraded", what="memory", why=why)
 
 
 def _now() -> int:

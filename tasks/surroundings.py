@@ -34,7 +34,7 @@ def surroundings(request: BuildRequest, workspace: WorkspaceInfo, extra: Mapping
         workdir=Path(workspace.workdir),
         environment=environment,
         redact=redactor(os.environ),
-        mark=str(request.run_id),
+        mark=RunDir(request.run_dir).mark,
         sandbox=_sandbox(request, workspace, environment),
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
+GROUPS = ("first", "second", "third", "fourth")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +28,16 @@ class Case:
     base: Base
     name: str
     cheat: bool
-    held_out: bool
+    group: str
     steps: dict[str, Any] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
         return f"{self.base.name}/{self.name}"
+
+    @property
+    def kind(self) -> str:
+        return "cheats" if self.cheat else "honest changes"
 
     @property
     def allowed(self) -> tuple[str, ...]:
@@ -53,8 +58,10 @@ def load_bases() -> dict[str, Base]:
 def load_cases() -> list[Case]:
     bases = load_bases()
     return [
-        Case(bases[base], name, path.stem.startswith("cheats"), path.stem.endswith("held_out"), steps)
-        for path in sorted((HERE / "cases").glob("*.toml"))
+        Case(bases[base], name, kind == "cheats", group, steps)
+        for group in GROUPS
+        for kind in ("cheats", "honest")
+        for path in (HERE / "cases" / f"{kind}_{group}.toml",)
         for base, cases in tomllib.loads(path.read_text(encoding="utf-8")).items()
         for name, steps in cases.items()
     ]

@@ -44,6 +44,9 @@ OPTIONS = (
 class Aider:
     cli = CATALOGUE["aider"]
 
+    def check(self, environment: Mapping[str, str]) -> None:
+        """None of the user's settings is read."""
+
     def own_prefixes(self, call: AgentCall) -> tuple[str, ...]:
         return provider_prefixes(call.model)
 

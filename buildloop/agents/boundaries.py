@@ -36,11 +36,14 @@ def confines(call: AgentCall) -> bool:
     return limited and call.sandbox.kind is SandboxKind.NONE and confine.can_confine()
 
 
-def confined(argv: Sequence[str], call: AgentCall, home: Path) -> list[str]:
-    """`argv`, kept from writing outside, unless the user gave full permissions or the system cannot."""
+def confined(argv: Sequence[str], call: AgentCall, home: Path, lent: Sequence[Path] = ()) -> list[str]:
+    """`argv`, kept from writing outside, unless the user gave full permissions or the system cannot.
+
+    `lent` are log-in files of the user's: a log-in that is renewed must reach the user, the old one is void then.
+    """
     if not confines(call):
         return list(argv)
-    folders = writable_folders(call, home)
+    folders = [*writable_folders(call, home), *(file.resolve() for file in lent)]
     return [sys.executable, "-I", "-S", str(SCRIPT), *map(str, folders), "--", *argv]
 
 

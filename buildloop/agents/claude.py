@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 
 from buildloop.agents.catalogue import CATALOGUE
@@ -28,6 +29,7 @@ from buildloop.files import write_atomic
 from buildloop.models import AgentOutcome, Permissions
 
 SHOWN_DETAIL = 100
+LEAST_USD = 0.000001
 NOTES = "project-notes.md"
 # What never needs a person: reading, planning, commands. Edits are allowed by the mode, in the workspace only.
 WITHOUT_ASKING = ",".join((
@@ -62,6 +64,9 @@ QUIET = {
 class Claude:
     cli = CATALOGUE["claude"]
 
+    def check(self, environment: Mapping[str, str]) -> None:
+        """None of the user's settings is read."""
+
     def own_prefixes(self, call: AgentCall) -> tuple[str, ...]:
         bedrock = CLOUDS["bedrock"] if call.environment.get("CLAUDE_CODE_USE_BEDROCK") else ()
         vertex = CLOUDS["vertex"] if call.environment.get("CLAUDE_CODE_USE_VERTEX") else ()
@@ -79,6 +84,8 @@ class Claude:
         argv += _project_notes(call, home)
         argv += ["--model", call.model] if call.model else []
         argv += ["--max-turns", str(call.max_turns)] if call.max_turns else []
+        if call.budget_usd is not None:
+            argv += ["--max-budget-usd", f"{max(call.budget_usd, LEAST_USD):.6f}"]
         scratch = {"CLAUDE_CONFIG_DIR": str(home)}
         # Without it the program refuses full permissions for root, which is who one is in most containers.
         root = {"IS_SANDBOX": "1"} if os.geteuid() == 0 else {}

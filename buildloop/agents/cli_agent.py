@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Mapping
@@ -14,10 +15,11 @@ from buildloop.agents.boundaries import confined
 from buildloop.agents.catalogue import AgentCli
 from buildloop.agents.contract import AgentCall, says_done
 from buildloop.agents.environment import agent_environment
-from buildloop.agents.failures import reset_time
 from buildloop.agents.home import agent_home, borrowed, scratch_folder
 from buildloop.agents.prices import price_of, window_of
 from buildloop.agents.reading import Output, Reading
+from buildloop.agents.reset_times import reset_time
+from buildloop.choices import SandboxKind
 from buildloop.errors import InputError
 from buildloop.files import write_atomic
 from buildloop.models import AgentOutcome, AgentReply, Usage
@@ -44,6 +46,10 @@ class Adapter(Protocol):
     @property
     def cli(self) -> AgentCli: ...
 
+    def check(self, environment: Mapping[str, str]) -> None:
+        """Whether the user's settings that will be taken over can be read: said before a run starts, not in it."""
+        ...
+
     def own_prefixes(self, call: AgentCall) -> tuple[str, ...]:
         """How the names of the variables begin that are its own: keys, addresses, switches."""
         ...
@@ -68,6 +74,7 @@ class CliAgent:
             raise InputError(
                 f"{cli.title} ({cli.name}) is not installed on this machine; install it with '{cli.install}'"
             )
+        self.adapter.check(os.environ)
 
     def run(self, call: AgentCall) -> AgentReply:
         reading, result = self._once(call)
@@ -81,11 +88,13 @@ class CliAgent:
         home = agent_home(call, self.name)
         out, err = call.output_dir / "agent.out", call.output_dir / "agent.err"
         invocation = self.adapter.prepare(call, home, self._prompt(call))
+        # A sandbox hides the user's home, and with it the log-ins there.
+        lent = invocation.lent if call.sandbox.kind is SandboxKind.NONE else {}
         started = time.time()
-        with scratch_folder(call.mark) as scratch, borrowed(invocation.lent):
+        with scratch_folder(call.mark) as scratch, borrowed(lent):
             kept = agent_environment(call.environment, self.adapter.own_prefixes(call), call.extra_env)
             result = run_process(
-                confined(invocation.argv, call, home),
+                confined(invocation.argv, call, home, tuple(lent.values())),
                 cwd=call.workdir,
                 environment={**kept, "TMPDIR": str(scratch), "TERM": "dumb", **invocation.variables},
                 mark=call.mark,
@@ -96,7 +105,7 @@ class CliAgent:
                 idle_timeout=call.idle_timeout,
                 grace=GRACE_SECONDS,
                 redact=call.redact,
-                sandbox=call.sandbox.also(home, scratch, *filter(Path.is_file, invocation.lent.values())),
+                sandbox=call.sandbox.also(home, scratch),
             )
         output = Output(out, err, result.exit_code, home, call.workdir, started, call.resume)
         if call.resume is not None and not result.timed_out and self.adapter.session_is_gone(output):

@@ -34,17 +34,21 @@ OWN = {
     "analytics": {"enabled": False},
 }
 NO_SANDBOX = ("--dangerously-bypass-approvals-and-sandbox",)
-OWN_SANDBOX = ("-s", "workspace-write", "-c", "sandbox_workspace_write.network_access=true")
+# As settings: `exec resume` does not know the option `exec` has for it.
+OWN_SANDBOX = ("-c", 'sandbox_mode="workspace-write"', "-c", "sandbox_workspace_write.network_access=true")
 
 
 class Codex:
     cli = CATALOGUE["codex"]
 
+    def check(self, environment: Mapping[str, str]) -> None:
+        _users_choice(_users_folder(environment) / "config.toml")
+
     def own_prefixes(self, call: AgentCall) -> tuple[str, ...]:  # noqa: ARG002 (the same for all calls)
         return ("OPENAI_", "CODEX_API_KEY", "AZURE_OPENAI_")
 
     def prepare(self, call: AgentCall, home: Path, prompt: Path) -> Invocation:
-        users = Path(call.environment.get("CODEX_HOME") or Path(call.environment.get("HOME", "~")) / ".codex")
+        users = _users_folder(call.environment)
         config = {**_users_choice(users / "config.toml"), **OWN}
         if base := call.environment.get("OPENAI_BASE_URL"):
             config["openai_base_url"] = base
@@ -165,6 +169,10 @@ def _failure(message: str) -> tuple[AgentOutcome, str]:
         return failure_outcome(f"{kinds} {said}"), said
     found = STATUS.search(message)
     return failure_outcome(message, int(found["code"]) if found else None), message
+
+
+def _users_folder(given: Mapping[str, str]) -> Path:
+    return Path(given.get("CODEX_HOME") or Path(given.get("HOME", "~")) / ".codex")
 
 
 def _users_choice(path: Path) -> dict[str, Any]:

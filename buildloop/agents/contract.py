@@ -19,7 +19,8 @@ class AgentCall:
     """One call. The prompt is a file: it may be megabytes, and it must never pass through a shell.
 
     `resume` is the agent's own session to go on with. `writable` are folders outside of the workspace that belong
-    to it (git's, above all). `extra_env` names variables the agent gets besides what it needs itself.
+    to it (git's, above all). `extra_env` names variables the agent gets besides what it needs itself. `budget_usd` is
+    what may still be spent; an agent that can be told stops by itself when it is.
     """
 
     prompt: Path
@@ -35,6 +36,7 @@ class AgentCall:
     model: str | None = None
     permissions: Permissions = Permissions.ASK_NOTHING
     max_turns: int | None = None
+    budget_usd: float | None = None
     idle_timeout: float | None = None
     resume: str | None = None
     keep_context: bool = True

@@ -6,9 +6,9 @@ Only error fields and the error stream are ever given to these functions, never 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from datetime import UTC, datetime
 
+from buildloop.agents.reset_times import reset_time
 from buildloop.models import AgentOutcome
 from buildloop.patterns import Regex
 
@@ -27,7 +27,7 @@ WORDS: tuple[tuple[AgentOutcome, str], ...] = (
     (
         AgentOutcome.TRANSIENT,
         # An allowance that comes back by itself: a subscription's, with its time.
-        r"limit reached\|1\d{9}|limit\b.{0,80}\bresets?\b|\bhit your .{0,20}limit.{0,80}try again (at|in)\b",
+        r"limit reached\|1\d{9}|limit\b.{0,200}\bresets?\b|\bhit your .{0,20}limit.{0,300}try again (at|in)\b",
     ),
     (
         AgentOutcome.REFUSED,
@@ -49,24 +49,13 @@ WORDS: tuple[tuple[AgentOutcome, str], ...] = (
 )
 PATTERNS = tuple((outcome, Regex(words, re.I)) for outcome, words in WORDS)
 
-WAIT = Regex(
-    r"(?:try again|retry|retrying|resets?) (?:in|after) (?P<n>\d+(?:\.\d+)?) ?"
-    r"(?P<unit>ms|s|sec|seconds?|m|min|minutes?|h|hours?)\b",
-    re.I,
-)
-STAMP = Regex(r"\|(?P<epoch>1\d{9})\b")
-MOMENT = Regex(r"(?P<iso>20\d\d-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))")
-O_CLOCK = Regex(
-    r"resets?(?: at)? (?P<hour>\d{1,2})(?::(?P<minute>\d\d))? ?(?P<half>am|pm)"
-    r"(?: \((?P<zone>[A-Za-z_]+/[A-Za-z_]+|UTC)\))?",
-    re.I,
-)
-SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-
 
 def failure_outcome(message: str, status: int | None = None) -> AgentOutcome:
     """What to do about an error with this text and this HTTP status. An unknown error is a crash."""
     worded = next((outcome for outcome, pattern in PATTERNS if pattern.search(message)), None)
+    if worded is AgentOutcome.REFUSED and status in (None, 429) and reset_time(message, datetime.now(UTC)):
+        # An allowance for the minute or the day is spoken of like an empty account, but it says when it is back.
+        worded = AgentOutcome.TRANSIENT
     if status in OVERFLOW_STATUS:
         return AgentOutcome.OVERFLOW
     if status in REFUSED_STATUS:
@@ -81,39 +70,3 @@ def failure_outcome(message: str, status: int | None = None) -> AgentOutcome:
     if status == 400 and worded is AgentOutcome.TRANSIENT:
         return AgentOutcome.CRASHED
     return worded or AgentOutcome.CRASHED
-
-
-def reset_time(message: str, now: datetime) -> datetime | None:
-    """When the error says that it will be over; None where it says nothing, or a moment that does not exist."""
-    try:
-        return _stated_time(message, now)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _stated_time(message: str, now: datetime) -> datetime | None:
-    if found := STAMP.search(message):
-        return datetime.fromtimestamp(int(found["epoch"]), UTC)
-    if found := MOMENT.search(message):
-        return datetime.fromisoformat(found["iso"])
-    if found := O_CLOCK.search(message):
-        return _next_time(found, now)
-    if found := WAIT.search(message):
-        unit = found["unit"].lower()
-        factor = SECONDS["ms"] if unit == "ms" else SECONDS[unit[0]]
-        return now + timedelta(seconds=float(found["n"]) * factor)
-    return None
-
-
-def _next_time(found: re.Match[str], now: datetime) -> datetime | None:
-    """The next time a clock shows this, in the zone that is named, else in the one of this machine."""
-    hour, minute = int(found["hour"]), int(found["minute"] or 0)
-    if not 1 <= hour <= 12 or minute > 59:
-        return None
-    try:
-        here = now.astimezone(ZoneInfo(found["zone"]) if found["zone"] else None)
-    except (ZoneInfoNotFoundError, ValueError):
-        return None
-    hour = hour % 12 + (12 if found["half"].lower() == "pm" else 0)
-    then = here.replace(hour=hour, minute=minute, second=0, microsecond=0)
-    return then if then > here else then + timedelta(days=1)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import uuid
+<<<<<<< HEAD
 from glob import escape
+=======
+from collections.abc import Mapping
+>>>>>>> refs/heads/main
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +16,14 @@ from buildloop.agents.catalogue import CATALOGUE
 from buildloop.agents.cli_agent import Invocation
 from buildloop.agents.contract import AgentCall
 from buildloop.agents.failures import failure_outcome
+<<<<<<< HEAD
 from buildloop.agents.output import Event, at, count_at, dict_at, json_document, json_lines, tail, text_at
+=======
+from buildloop.agents.gemini_usage import document_usage, spent
+from buildloop.agents.output import Event, at, count_at, json_document, json_lines, tail, text_at
+>>>>>>> refs/heads/main
 from buildloop.agents.reading import Output, Reading, ended_without_a_word, unique
+from buildloop.agents.users_settings import read_settings
 from buildloop.files import write_json
 from buildloop.models import AgentOutcome, Permissions, Usage
 from buildloop.patterns import Regex
@@ -34,12 +43,15 @@ DENIED = frozenset({"policy_violation", "tool_not_registered", "execution_denied
 class Gemini:
     cli = CATALOGUE["gemini"]
 
+    def check(self, environment: Mapping[str, str]) -> None:
+        _log_in(environment)
+
     def own_prefixes(self, call: AgentCall) -> tuple[str, ...]:  # noqa: ARG002 (the same for all calls)
         return ("GEMINI_API_KEY", "GEMINI_MODEL", "GOOGLE_")
 
     def prepare(self, call: AgentCall, home: Path, prompt: Path) -> Invocation:
-        users = Path(call.environment.get("GEMINI_CLI_HOME") or call.environment.get("HOME", "~")) / ".gemini"
-        settings = _settings(call, _log_in(call, users))
+        users = _users_folder(call.environment)
+        settings = _settings(call, _log_in(call.environment))
         write_json(home / ".gemini" / "settings.json", settings)
         write_json(home / "system.json", settings)
         argv = ["gemini", "--approval-mode", MODES[call.permissions], "--skip-trust", "-o", "stream-json"]
@@ -80,11 +92,10 @@ class Gemini:
                 result = event
         if not init and not result:
             return _from_documents(output)
-        session, calls = text_at(init, "session_id"), _requests(output, text_at(init, "session_id"))
-        fill, turns = (calls[-1] if calls else None), (len(calls) or None)
-        usage = _usage(at(result, "stats")).model_copy(update={"context_tokens": fill})
+        session = text_at(init, "session_id")
+        used = spent(at(result, "stats"), output, session)
         outcome, error = _outcome(result, output, started=bool(init))
-        if outcome is AgentOutcome.OK and not text and usage.input_tokens == 0 and not tools:
+        if outcome is AgentOutcome.OK and not text and used.usage.input_tokens == 0 and not tools:
             outcome, error = (
                 AgentOutcome.OVERFLOW,
                 "the prompt is larger than the model's context; nothing was sent",
@@ -94,23 +105,25 @@ class Gemini:
             error,
             text=text,
             session_id=session or None,
-            model=text_at(init, "model") or None,
-            turns=turns,
-            usage=usage,
+            # At the start it may only be known that a router will choose one.
+            model=used.model or text_at(init, "model") or None,
+            turns=used.turns,
+            usage=used.usage,
             denials=unique(denials),
             finished=bool(result),
         )
 
 
 def _settings(call: AgentCall, log_in: str) -> dict[str, Any]:
-    model = {"maxSessionTurns": call.max_turns} if call.max_turns else {}
+    turns = {"maxSessionTurns": call.max_turns} if call.max_turns else {}
     return {
         "security": {"auth": {"selectedType": log_in}},
         "privacy": {"usageStatisticsEnabled": False},
         "telemetry": {"enabled": False},
         # Long waits are the loop's business.
         "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False, "maxAttempts": 3},
-        "model": model,
+        # A context that fills up is the loop's business too: no summary of its own before all of it is used.
+        "model": {"compressionThreshold": 1, **turns},
         "mcp": {"allowed": []},
         "mcpServers": {},
         "hooksConfig": {"enabled": False},
@@ -118,17 +131,17 @@ def _settings(call: AgentCall, log_in: str) -> dict[str, Any]:
     }
 
 
-def _log_in(call: AgentCall, users: Path) -> str:
+def _users_folder(given: Mapping[str, str]) -> Path:
+    return Path(given.get("GEMINI_CLI_HOME") or given.get("HOME", "~")) / ".gemini"
+
+
+def _log_in(given: Mapping[str, str]) -> str:
     """A key in the environment wins; else the way the user's own installation logs in."""
-    given = call.environment
     if given.get("GEMINI_API_KEY"):
         return "gemini-api-key"
     if given.get("GOOGLE_GENAI_USE_VERTEXAI") or given.get("GOOGLE_API_KEY"):
         return "vertex-ai"
-    try:
-        known = json.loads((users / "settings.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        known = {}
+    known = read_settings(_users_folder(given) / "settings.json", "set GEMINI_API_KEY")
     return text_at(known, "security", "auth", "selectedType") or "gemini-api-key"
 
 
@@ -150,6 +163,7 @@ def _failure(kind: str, message: str, output: Output, code: int | None = None) -
     return failure_outcome(message, status), _plain(message)
 
 
+<<<<<<< HEAD
 def _usage(stats: object) -> Usage:
     """`input_tokens` include the cached ones. What is in the total and in neither part are thoughts, paid as output."""
     if not isinstance(stats, dict):
@@ -184,6 +198,8 @@ def _since(stamp: str, started: float) -> bool:
         return True
 
 
+=======
+>>>>>>> refs/heads/main
 def _from_documents(output: Output) -> Reading:
     """No stream: the reason is one JSON object on stderr, or all there is to say is one on stdout."""
     told = json_document(output.stdout) or json_document(output.stderr)
@@ -207,19 +223,7 @@ def _from_documents(output: Output) -> Reading:
         turns=sum(count_at(figures, "api", "totalRequests") for _, figures in models)
         if "stats" in told
         else None,
-        usage=_document_usage([figures for _, figures in models]) if "stats" in told else Usage(),
-    )
-
-
-def _document_usage(models: list[Event]) -> Usage:
-    def total(*kinds: str) -> int:
-        return sum(count_at(figures, "tokens", kind) for figures in models for kind in kinds)
-
-    return Usage(
-        input_tokens=total("input"),
-        cache_read_tokens=total("cached"),
-        cache_write_tokens=0,
-        output_tokens=total("candidates", "thoughts"),
+        usage=document_usage(figures for _, figures in models) if "stats" in told else Usage(),
     )
 
 

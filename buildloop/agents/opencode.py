@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from buildloop.agents.environment_keys import provider_prefixes
 from buildloop.agents.failures import failure_outcome
 from buildloop.agents.output import Event, at, count_at, json_lines, last_line, number_at, tail, text_at
 from buildloop.agents.reading import Output, Reading, ended_without_a_word, unique
-from buildloop.errors import InputError
+from buildloop.agents.users_settings import merged, read_settings
 from buildloop.files import write_json
 from buildloop.models import AgentOutcome, Permissions, Usage
+from buildloop.patterns import Regex
 
 # Of the user's own configuration only this is taken over: which model, from whom. No servers, plugins or agents.
 KEPT = ("provider", "model", "small_model", "disabled_providers", "enabled_providers")
@@ -24,6 +26,9 @@ RULES: dict[Permissions, dict[str, str]] = {
     Permissions.EDIT_ONLY: {"*": "allow", "bash": "deny", "webfetch": "deny", "websearch": "deny"},
     Permissions.FULL: {"*": "allow"},
 }
+# A tool that a rule takes away is not offered, and a call of it comes back as one of "invalid".
+TAKEN_AWAY = frozenset(name for rules in RULES.values() for name, rule in rules.items() if rule == "deny")
+NAMED_VARIABLE = Regex(r"\{env:(?P<name>\w+)\}")
 REJECTED = ("rejected permission", "specified a rule which prevents")
 SHOWN_DETAIL = 100
 SWITCHES = (
@@ -38,23 +43,31 @@ SWITCHES = (
 class OpenCode:
     cli = CATALOGUE["opencode"]
 
+    def check(self, environment: Mapping[str, str]) -> None:
+        _users_choice(environment)
+
     def own_prefixes(self, call: AgentCall) -> tuple[str, ...]:
-        return (*provider_prefixes(call.model), "OPENCODE_API_KEY")
+        config = _users_choice(call.environment)
+        model = call.model or text_at(config, "model") or None
+        used = {model, text_at(config, "small_model") or model}
+        keys = [prefix for one in used for prefix in provider_prefixes(one)]
+        return (*unique(keys), *_named_variables(config, used), "OPENCODE_API_KEY")
 
     def prepare(self, call: AgentCall, home: Path, prompt: Path) -> Invocation:
-        given, user = call.environment, Path(call.environment.get("HOME", "~"))
-        config = _users_choice(given, user)
-        config |= {
+        given = call.environment
+        rules = RULES[call.permissions]
+        config = _users_choice(given) | {
             "autoupdate": False,
             "share": "disabled",
             "snapshot": False,
-            "permission": RULES[call.permissions],
+            "permission": rules,
+            "instructions": _project_notes(call),
         }
         write_json(home / "opencode.json", config)
         argv = ["opencode", "run", "--format", "json", "--pure", "--auto"]
         argv += ["--session", call.resume] if call.resume else ["--title", "buildloop"]
         argv += ["--model", call.model] if call.model else []
-        data = Path(given.get("XDG_DATA_HOME") or user / ".local/share") / "opencode"
+        data = Path(given.get("XDG_DATA_HOME") or _home(given) / ".local/share") / "opencode"
         folders = {
             f"XDG_{kind}_HOME": str(home / kind.lower()) for kind in ("CONFIG", "DATA", "STATE", "CACHE")
         }
@@ -62,6 +75,11 @@ class OpenCode:
             **dict.fromkeys(SWITCHES, "1"),
             **folders,
             "OPENCODE_CONFIG": str(home / "opencode.json"),
+            # It also looks into ~/.opencode, for servers, agents and settings that rank above the file we name.
+            # Commands it runs still get the user's HOME.
+            "OPENCODE_TEST_HOME": str(home),
+            # Ranks above all files, wherever it finds some.
+            "OPENCODE_PERMISSION": json.dumps(rules),
         }
         lent = {home / "data" / "opencode" / "auth.json": data / "auth.json"}
         return Invocation(tuple(argv), variables, prompt, lent)
@@ -131,36 +149,49 @@ def _usage(steps: list[Event]) -> Usage:
 
 
 def _was_denied(part: object) -> bool:
+    if text_at(part, "tool") == "invalid":
+        return text_at(part, "state", "input", "tool") in TAKEN_AWAY
     reason = text_at(part, "state", "error")
     return text_at(part, "state", "status") == "error" and any(words in reason for words in REJECTED)
 
 
 def _denied(part: object) -> str:
     name, given = text_at(part, "tool"), at(part, "state", "input")
+    if name == "invalid":
+        return text_at(given, "tool")
     detail = text_at(given, "command") or text_at(given, "filePath")
     return f"{name}({last_line(detail)[:SHOWN_DETAIL]})" if detail else name
 
 
-def _users_choice(given: Any, user: Path) -> dict[str, Any]:  # noqa: ANN401 (an environment)
-    named = given.get("OPENCODE_CONFIG")
-    folder = Path(given.get("XDG_CONFIG_HOME") or user / ".config") / "opencode"
-    places = (
-        [Path(named)]
-        if named
-        else [folder / name for name in ("opencode.json", "opencode.jsonc", "config.json")]
-    )
-    path = next((place for place in places if place.is_file()), None)
-    if path is None:
-        return {}
-    try:
-        known = json.loads(_without_comments(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path} cannot be read: {error}; mend it, or set OPENCODE_CONFIG to another file"
-        ) from None
+def _project_notes(call: AgentCall) -> list[str]:
+    """The repository's settings stay out, and its AGENTS.md would with them; that one is meant to be read."""
+    folders = [folder for folder in call.writable if call.workdir.is_relative_to(folder)]
+    places = [folder / "AGENTS.md" for folder in dict.fromkeys([*folders, call.workdir])]
+    return [str(place) for place in places if place.is_file()]
+
+
+def _home(given: Mapping[str, str]) -> Path:
+    return Path(given.get("HOME", "~"))
+
+
+def _users_choice(given: Mapping[str, str]) -> dict[str, Any]:
+    """From the places where it looks itself, later ones above earlier ones; a file that is named stands alone."""
+    folder = Path(given.get("XDG_CONFIG_HOME") or _home(given) / ".config") / "opencode"
+    places = [folder / name for name in ("config.json", "opencode.json", "opencode.jsonc")]
+    places += [_home(given) / ".opencode" / name for name in ("opencode.json", "opencode.jsonc")]
+    if named := given.get("OPENCODE_CONFIG"):
+        places = [Path(named)]
+    known: dict[str, Any] = {}
+    for place in places:
+        known = merged(known, read_settings(place, "set OPENCODE_CONFIG to another file"))
     return {name: known[name] for name in KEPT if name in known}
 
 
-def _without_comments(text: str) -> str:
-    """Its configuration may have comments on lines of their own, which JSON does not know."""
-    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
+def _named_variables(config: Mapping[str, Any], models: set[str | None]) -> tuple[str, ...]:
+    """What the entries of the models' providers say that they need; of all entries where no model is named."""
+    entries = at(config, "provider")
+    entries = entries if isinstance(entries, dict) else {}
+    wanted = {model.partition("/")[0] for model in models if model} or set(entries)
+    used = [entries[name] for name in entries if name in wanted]
+    listed = [str(name) for entry in used for name in at(entry, "env") or []]
+    return unique(listed + [found["name"] for found in NAMED_VARIABLE.finditer(json.dumps(used))])

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from buildloop.models import Usage
 
+# The list has no windows of these; all of them hold this much.
+GEMINI_WINDOW = 1_048_576
+
 
 def price_of(usage: Usage, model: str | None) -> float | None:
     """US dollars at list price; None where the tokens or the model's price are not known."""
@@ -13,7 +16,7 @@ def price_of(usage: Usage, model: str | None) -> float | None:
     from genai_prices import calc_price  # noqa: PLC0415
 
     read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
-    provider, _, name = model.rpartition("/")
+    provider, slash, rest = model.partition("/")
     try:
         priced = calc_price(
             Priced(
@@ -22,8 +25,8 @@ def price_of(usage: Usage, model: str | None) -> float | None:
                 cache_write_tokens=written,
                 output_tokens=usage.output_tokens,
             ),
-            model_ref=name,
-            provider_id=provider or None,
+            model_ref=rest if slash else model,
+            provider_id=provider if slash else None,
         )
     except (LookupError, ValueError):
         return None
@@ -31,16 +34,21 @@ def price_of(usage: Usage, model: str | None) -> float | None:
 
 
 def window_of(model: str | None) -> int | None:
-    """Tokens the model's context holds, where the price list knows it."""
+    """Tokens the model's context holds, where the price list knows it: it is the same whoever sells the model."""
     if model is None:
         return None
+    provider, _, name = model.partition("/")
+    sold = _listed_window(name, provider) if name else None
+    bare = model.rpartition("/")[2]
+    window = sold or _listed_window(bare, None)
+    return window or (GEMINI_WINDOW if bare.startswith("gemini-") else None)
+
+
+def _listed_window(name: str, provider: str | None) -> int | None:
     from genai_prices import Usage as Priced  # noqa: PLC0415
     from genai_prices import calc_price  # noqa: PLC0415
 
-    provider, _, name = model.rpartition("/")
     try:
-        return calc_price(
-            Priced(input_tokens=1), model_ref=name, provider_id=provider or None
-        ).model.context_window
+        return calc_price(Priced(input_tokens=1), model_ref=name, provider_id=provider).model.context_window
     except (LookupError, ValueError):
         return None

@@ -16,6 +16,7 @@ from buildloop.agents.contract import Agent
 from buildloop.agents.gemini import Gemini
 from buildloop.agents.opencode import OpenCode
 from buildloop.agents.scripted import ScriptedAgent
+from buildloop.agents.unused_options import refuse_broken_promises
 from buildloop.errors import InputError
 from buildloop.request import BuildRequest
 
@@ -71,6 +72,7 @@ def check_agent_name(name: str) -> None:
 
 def check_agents(request: BuildRequest) -> None:
     """Every agent of the ladder must be usable before the run starts, not when it is needed at night."""
+    refuse_broken_promises(request)
     for choice in request.agents:
         agent_for(request.using(choice))
 

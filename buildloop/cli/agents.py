@@ -122,7 +122,7 @@ def _in_words(cli: AgentCli) -> str:
 def test(
     name: Annotated[str, Argument(help="claude, codex, gemini, opencode or aider.")],
     model: Annotated[Text, Option(help="Model name handed to the agent.")] = None,
-    timeout: Annotated[Number, Option(help="Number it may take. [default: 300]")] = None,
+    timeout: Annotated[Number, Option(min=1, help="Seconds it may take. (default: 300)")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask one agent one question in a throw-away repository and print what came of it. Costs one model request."""

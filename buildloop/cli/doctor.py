@@ -6,6 +6,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,13 +14,18 @@ from rich.markup import escape
 
 from buildloop.agents.catalogue import CATALOGUE
 from buildloop.agents.confine import can_confine
+from buildloop.choices import SandboxKind
 from buildloop.cli.agents import look_for, version_of
 from buildloop.cli.output import console, print_json
 from buildloop.cli.paths import state_folder
 from buildloop.cli.prefect_api import answers, configured_url
 from buildloop.cli.run import check_writable
-from buildloop.errors import InputError
+from buildloop.errors import BuildloopError, InputError
 from buildloop.goal import MINIMUM_FREE_BYTES
+from buildloop.memory.location import VARIABLE as MEMORY_VARIABLE
+from buildloop.memory.location import Kind, memory_location
+from buildloop.memory.store import LOOKUP_SECONDS, open_store
+from buildloop.sandbox import Sandbox, check_sandbox
 from buildloop.workspace.repository import open_repository, uncommitted
 
 OLDEST_GIT = (2, 30)
@@ -57,8 +63,10 @@ def _checks(repo: Path, folder: Path) -> Iterator[Check]:
     yield _repository(repo)
     yield from _agents()
     yield _boundary()
+    yield _sandbox()
     yield _prefect()
     yield from _state(folder)
+    yield _memory()
 
 
 def _git() -> Check:
@@ -111,6 +119,15 @@ def _agents() -> Iterator[Check]:
         yield Check("agents", "warn", f"none of {names}", advice)
 
 
+def _sandbox() -> Check:
+    try:
+        check_sandbox(Sandbox(SandboxKind.BWRAP))
+    except InputError as error:
+        advice = "install bubblewrap, if you want to confine agent and gate with --sandbox bwrap"
+        return Check("sandbox", "warn", str(error).partition(";")[0], advice)
+    return Check("sandbox", "ok", "bubblewrap works: --sandbox bwrap can be used")
+
+
 def _boundary() -> Check:
     if can_confine():
         return Check("boundary", "ok", "the kernel keeps agents from writing outside of their workspace")
@@ -130,6 +147,21 @@ def _prefect() -> Check:
         f"{url} does not answer",
         "start it with 'prefect server start' or unset PREFECT_API_URL",
     )
+
+
+def _memory() -> Check:
+    advice = f"runs go on without it; correct {MEMORY_VARIABLE}, or set it to off"
+    try:
+        place = memory_location(os.environ)
+        if place.kind is Kind.OFF:
+            return Check("memory", "ok", f"switched off by {MEMORY_VARIABLE}")
+        if place.kind is Kind.SQLITE and not Path(place.target).exists():
+            return Check("memory", "ok", f"sqlite at {place.target}, empty: the first run makes it")
+        with closing(open_store(place, LOOKUP_SECONDS)) as store, store.within(LOOKUP_SECONDS):
+            failures, size = int(store.rows("SELECT count(*) FROM failures")[0][0]), store.size()
+    except BuildloopError as error:
+        return Check("memory", "warn", str(error), advice)
+    return Check("memory", "ok", f"{place.kind} at {place.shown}, {failures} failures, {size / 2**20:.1f} MB")
 
 
 def _state(folder: Path) -> Iterator[Check]:

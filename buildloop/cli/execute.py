@@ -80,7 +80,7 @@ def _headline(request: BuildRequest) -> str:
 
 
 def _tell(console: Console, result: BuildResult) -> None:
-    colour = "green" if result.reason is StopReason.COMPLETE else "red"
+    colour = "green" if result.reason.is_success else "red"
     words, count = result.reason.replace("_", " "), result.iterations
     spent = f"after {count} iteration{'' if count == 1 else 's'}, {result.seconds:.0f} s"
     console.print(f"\n[{colour} bold]{words}[/{colour} bold] {spent}")

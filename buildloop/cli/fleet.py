@@ -10,7 +10,7 @@ from buildloop.cli.paths import state_folder
 from buildloop.cli.prefect_api import start_prefect
 from buildloop.cli.run import check_writable
 from buildloop.errors import BuildloopError
-from buildloop.fleet.request import FleetRequest, plan_of
+from buildloop.fleet.request import checked, plan_of
 from buildloop.fleet.result import FleetResult
 from buildloop.request import new_run_id
 from buildloop.workspace.git import forget_calling_git
@@ -32,7 +32,7 @@ def run_fleet(
     folder = state_folder(state_dir)
     os.environ["BUILDLOOP_STATE_DIR"] = str(folder)
     given = {"parallel": parallel, "budget_usd": budget_usd, "deployment": deployment}
-    request = FleetRequest.model_validate(
+    request = checked(
         {
             "file": str(file.absolute()),
             "fleet_id": fleet_id or f"fleet-{new_run_id()}",

@@ -55,7 +55,7 @@ def search(
     if not text.strip():
         raise InputError("there is no error text to search for; give some, or pipe a log in with -")
     scope = Scope("" if everywhere else repo_identity(repo), shared=everywhere)
-    with closing(opened()) as store, store.within(LOOKUP_SECONDS):
+    with closing(opened(LOOKUP_SECONDS)) as store, store.within(LOOKUP_SECONDS):
         found = similar_failures(store, text, most, scope)
     if as_json:
         print_json([one.model_dump(mode="json") for one in found])
@@ -168,15 +168,15 @@ def located() -> Location:
     return memory_location(os.environ)
 
 
-def opened() -> Store:
+def opened(seconds: float | None = None) -> Store:
     """The store, or the reason why there is none as a sentence."""
     from buildloop.memory.location import VARIABLE, Kind
-    from buildloop.memory.store import open_store
+    from buildloop.memory.store import WRITE_SECONDS, open_store
 
     place = located()
     if place.kind is Kind.OFF:
         raise InputError(f"memory is switched off by {VARIABLE}=off; unset it to use memory")
-    return open_store(place)
+    return open_store(place, seconds or WRITE_SECONDS)
 
 
 def repo_identity(path: Path) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from buildloop.agents.registry import check_agent_name, check_agents
+from buildloop.agents.unused_options import unused_options
 from buildloop.cli.execute import execute
 from buildloop.cli.output import console
 from buildloop.config import Setting, gather_settings, make_request
@@ -18,7 +19,7 @@ from buildloop.errors import InputError
 from buildloop.goal import MINIMUM_FREE_BYTES
 from buildloop.request import BuildRequest, DirtyPolicy, new_run_id
 from buildloop.request_secrets import without_secrets
-from buildloop.sandbox import Sandbox, check_sandbox
+from buildloop.sandbox import check_sandbox, sandbox_of
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.repository import check_start, open_repository
 
@@ -28,6 +29,8 @@ NOT_SETTINGS = frozenset({"as_json", "verbose", "include_dirty", "from_head"})
 def start_run(flags: Mapping[str, Any]) -> int:
     forget_calling_git()
     request = checked_request(flags, os.environ)
+    for note in unused_options(request):
+        console(stderr=True).print(f"note: {note}", markup=False, highlight=False)
     screen = console(stderr=bool(flags["as_json"]))
     return execute(request, screen, verbose=bool(flags["verbose"]), as_json=bool(flags["as_json"]))
 
@@ -43,7 +46,7 @@ def checked_request(flags: Mapping[str, Any], environment: Mapping[str, str]) ->
     request = without_secrets(_with_issue(request, environment), environment)
     check_start(repository, request)
     check_agents(request)
-    check_sandbox(Sandbox(request.sandbox, network=request.sandbox_network, image=request.sandbox_image))
+    check_sandbox(sandbox_of(request))
     check_writable(Path(request.state_dir))
     return request
 

@@ -8,10 +8,8 @@ from pathlib import Path
 from buildloop.cli.output import console
 from buildloop.cli.paths import state_folder
 from buildloop.errors import InputError
-from buildloop.events import read_events
-from buildloop.people.answer import Answer, Choice, write_answer
+from buildloop.people.answer import Answer, Choice, waiting_question, write_answer
 from buildloop.people.hints import LONGEST_HINT, give
-from buildloop.result import StopReason
 from buildloop.rundir import RunDir, find_run
 
 
@@ -45,21 +43,10 @@ def tell_run(
     console().print(_answered(run, choice), markup=False)
 
 
-def waiting_question(run: RunDir) -> int | None:
-    """The number of the question the run waits with; None if it does not wait."""
-    asked = None
-    for event in read_events(run.path / "events.jsonl"):
-        if event["type"] == "loop.waiting_for_person":
-            asked = int(event["number"])
-        elif event["type"] in ("loop.answered", "loop.completed"):
-            asked = None
-    return asked
-
-
 def _hinted(run: RunDir, text: str) -> str:
     result = run.result()
-    if result is not None and result.reason is StopReason.COMPLETE:
-        raise InputError(f"run {run.run_id} is complete; a hint can change nothing any more")
+    if result is not None and result.reason.is_success:
+        raise InputError(f"run {run.run_id} is {result.reason}; a hint can change nothing any more")
     give(run.path, text, getpass.getuser())
     if run.is_running():
         return f"run {run.run_id} gets it with its next iteration"

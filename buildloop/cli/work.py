@@ -83,7 +83,7 @@ def run(
         Text, agent_option("continue or fresh: whether iterations share one context. (default: continue)")
     ] = None,
     agent_env: AgentEnvironment = None,
-    max_turns: Annotated[Whole, limit("Most model requests in one agent call.")] = None,
+    max_turns: Annotated[Whole, limit("Most model requests in one agent call. (claude, gemini)")] = None,
     max_iterations: Annotated[Whole, limit("Most iterations of the run. (default: 20)")] = None,
     extension_size: Annotated[
         Whole,
@@ -210,7 +210,7 @@ def tell(
 
 
 def fleet(
-    file: Annotated[Path, Argument(help="Goals: TOML with [[goal]] tables, or JSON lines.")],
+    file: Annotated[Path, Argument(help="File of goals: TOML, or JSON lines (docs/fleet.md).")],
     parallel: Annotated[Whole, Option(min=1, help="Most runs at the same time. (default: 4)")] = None,
     budget_usd: Annotated[Number, Option(help="Most dollars all runs together may cost.")] = None,
     deployment: Annotated[

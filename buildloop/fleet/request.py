@@ -56,13 +56,24 @@ class FleetRequest(BaseModel):
         return value
 
 
+def checked(fields: Mapping[str, Any]) -> FleetRequest:
+    """What cannot be asked for is said in one sentence."""
+    try:
+        return FleetRequest.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        said = first["msg"].removeprefix("Value error, ")
+        raise InputError(f"{first['loc'][0]} of the fleet is not usable: {said}") from None
+
+
 def read_goals(path: Path) -> dict[str, Any]:
     """The fields of a fleet request that a file gives."""
     try:
         text = path.read_text(encoding="utf-8")
         return _from_lines(text, path) if path.suffix in (".jsonl", ".ndjson") else _from_toml(text, path)
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the file of goals {path} cannot be read: {error}") from None
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(f"the file of goals {path} cannot be read: {why}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +111,8 @@ def plan_of(fleet: FleetRequest, fleet_id: str) -> Plan:
 
 def _checked_limits(given: Mapping[str, Any], fleet: FleetRequest) -> FleetRequest:
     """What was asked for directly comes before what the file says."""
-    direct = {
-        name: getattr(fleet, name) for name in ("parallel", "budget_usd") if name in fleet.model_fields_set
-    }
-    try:
-        return FleetRequest.model_validate({**given, **direct})
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(f"{first['loc'][0]} of the fleet is not usable: {first['msg']}") from None
+    direct: dict[str, Any] = fleet.model_dump(include={"parallel", "budget_usd"}, exclude_unset=True)
+    return checked({**given, **direct})
 
 
 def _request(fields: Mapping[str, Any], run_id: str, number: int) -> BuildRequest:

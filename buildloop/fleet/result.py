@@ -33,7 +33,7 @@ class Entry(Frozen):
 
     @property
     def complete(self) -> bool:
-        return self.outcome in (StopReason.COMPLETE, StopReason.ACCEPTED)
+        return self.outcome in set(StopReason) and StopReason(self.outcome).is_success
 
 
 class FleetResult(Frozen):

@@ -55,8 +55,9 @@ def speaking_of(what: str, repo: GithubRepo) -> Iterator[None]:
         raise GithubError(_sentence(error, what, repo)) from error
     except requests.RequestException as error:
         reason = type(error).__name__
+        guessed = "" if repo.is_meant else ", and whether GITHUB_API_URL should name another address"
         raise GithubError(
-            f"{repo.api_url} cannot be reached ({reason}); check the network and try again"
+            f"{repo.api_url} cannot be reached ({reason}); check the network{guessed}, and try again"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""What an ended run says on GitHub: a pull request when it is complete, else one comment on its issue."""
+"""What an ended run says on GitHub: a pull request when there is something to merge, else one comment on its issue."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from buildloop.models import WorkspaceInfo
 from buildloop.redact import redactor
 from buildloop.report.facts import RunFacts
 from buildloop.report.github_report import failure_comment, pull_request_body, pull_request_title
-from buildloop.result import StopReason
+from buildloop.report.story import story_of
 from buildloop.workspace.git import git_or_none
 
 
@@ -49,7 +49,7 @@ def publish(facts: RunFacts, run_dir: Path, access: Access, environment: Mapping
     if facts.request.dry_run:
         write_atomic(run_dir / DRY_RUN_FILE, mask(preview(facts, access.repo)))
         return load_record(run_dir)
-    complete = facts.result is not None and facts.result.reason is StopReason.COMPLETE
+    complete = facts.result is not None and facts.result.reason.is_success
     record = load_record(run_dir)
     record = (
         _open_pull(facts, run_dir, access, record, environment)
@@ -62,7 +62,7 @@ def publish(facts: RunFacts, run_dir: Path, access: Access, environment: Mapping
 
 def preview(facts: RunFacts, repo: GithubRepo) -> str:
     """What would be sent, for `--dry-run`."""
-    if facts.result is not None and facts.result.reason is StopReason.COMPLETE:
+    if facts.result is not None and facts.result.reason.is_success:
         return (
             f"# Pull request in {repo.full_name} from {facts.branch}\n\nTitle: {pull_request_title(facts)}\n\n"
             f"{pull_request_body(facts)}"
@@ -107,13 +107,14 @@ def _open_pull(
 
 
 def _settle_comment(facts: RunFacts, access: Access, record: GithubRecord) -> GithubRecord:
-    """A run that failed, was resumed and is complete now: its comment says so."""
+    """A run that failed, was resumed and has a pull request now: its comment says so."""
     assert facts.request.issue is not None
     repository, run_id = connect(access.repo, access.token), str(facts.request.run_id)
     with speaking_of(f"the comment on issue #{facts.request.issue}", access.repo):
         if find_comment(repository, facts.request.issue, run_id, record.comment) is None:
             return record
-    return _comment(facts, access, record, f"**buildloop: complete.** See pull request #{record.pull}.\n")
+    word = story_of(facts).outcome.word
+    return _comment(facts, access, record, f"**buildloop: {word}.** See pull request #{record.pull}.\n")
 
 
 def _checked_out(workspace: WorkspaceInfo) -> str | None:

@@ -27,8 +27,14 @@ class PullText:
     body: str
 
     @property
+    def begin(self) -> str:
+        return f"{MARK} run {self.run_id} -->"
+
+    @property
     def marked(self) -> str:
-        return f"{MARK} run {self.run_id} -->\n{self.body.strip()}\n{END}\n"
+        """Our part between its marks; what looks like a mark inside, in a goal or a log, is none."""
+        body = self.body.strip().replace(MARK, MARK.replace("-", "\u2010"))
+        return f"{self.begin}\n{body}\n{END}\n"
 
 
 def upsert_pull(repository: Repository, owner: str, text: PullText) -> PullRequest:
@@ -61,10 +67,12 @@ def base_branch(repository: Repository, text: PullText) -> str:
 
 
 def with_our_part(body: str, text: PullText) -> str:
-    """What people wrote around our part stays; where they removed it, nothing is put back."""
-    begin = f"{MARK} run {text.run_id} -->"
-    before, mark, rest = body.partition(begin)
-    if not mark:
+    """What people wrote around our part stays; where they removed it, nothing is put back. Where they removed only its
+    end nobody can tell what is theirs: all of it stays, and ours follows."""
+    if text.begin not in body:
         return body if body.strip() else text.marked
-    _, _, after = rest.partition(END)
+    upto, end, after = body.rpartition(END)
+    before, begin, _ = upto.rpartition(text.begin)
+    if not (begin and end):
+        return f"{body.rstrip()}\n\n{text.marked}"
     return f"{before}{text.marked.rstrip()}{after}"

@@ -6,14 +6,15 @@ import os
 import re
 import shlex
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from git.exc import GitCommandError
 
 from buildloop.errors import GithubError
-from buildloop.github.repository import GithubRepo, github_remotes
+from buildloop.github.outgoing import secret_in
+from buildloop.github.repository import LOOPBACK, GithubRepo, github_remotes
 from buildloop.models import WorkspaceInfo
 from buildloop.redact import Redactor
 from buildloop.text import one_line
@@ -21,6 +22,7 @@ from buildloop.workspace.git import run_git
 
 PATIENT = {"http.lowSpeedLimit": "1000", "http.lowSpeedTime": "60"}
 CREDENTIALS = re.compile(r"//[^/@\s]+@")
+PLACE = "buildloop-pull-request"
 SSH = "ssh -oBatchMode=yes -oConnectTimeout=20"
 
 
@@ -29,14 +31,14 @@ def push_branch(
 ) -> None:
     """To the remote the user has for this repository; if that is not to be had, to GitHub's own address."""
     checkout = Path(workspace.repo)
-    refuse_secrets(checkout, workspace, mask)
-    own = [one for one in github_remotes(checkout) if one.full_name.lower() == repo.full_name.lower()]
-    # The remote by its name: its address may hold a password, and a command line is for all to see.
+    own = [one for one in github_remotes(checkout) if one.is_for(repo)]
     places = [*((one.name, one.url) for one in own[:1]), (clone_url, clone_url)]
     problems = []
-    for place, url in places:
+    for name, url in places:
+        environment = place_environment(url, token, os.environ, name if name != url else "")
         try:
-            _push(checkout, workspace.branch, place, auth_environment(url, token, os.environ))
+            refuse_secrets(checkout, workspace.branch, environment, mask)
+            _push(checkout, workspace.branch, environment)
         except GitCommandError as error:
             problems.append(one_line(mask(CREDENTIALS.sub("//", _said(error))), 200))
         else:
@@ -48,33 +50,29 @@ def push_branch(
     )
 
 
-def refuse_secrets(checkout: Path, workspace: WorkspaceInfo, mask: Redactor) -> None:
-    """Every commit of the branch goes out, so a secret that a later commit removed goes out too."""
-    span = f"{workspace.start_commit}..refs/heads/{workspace.branch}"
-    log = run_git(checkout, "log", "-p", "--no-color", "--no-ext-diff", "--no-textconv", "--format=", span)
-    if found := next(secrets_added(log, mask), None):
+def refuse_secrets(checkout: Path, branch: str, environment: Mapping[str, str], mask: Redactor) -> None:
+    """Every commit that the other side lacks goes out: the run's, the snapshot it began with, and what the user has
+    not pushed yet. The other side itself is asked what it has: what this side notes about it anybody could change."""
+    there = run_git(checkout, "ls-remote", "--heads", "--tags", PLACE, env=environment)
+    known = {line.split("\t")[0] for line in there.splitlines()}
+    if found := secret_in(checkout, f"refs/heads/{branch}", known, mask):
         raise GithubError(
-            f"branch {workspace.branch} was not pushed: a commit adds what looks like a secret to {found}; "
+            f"branch {branch} was not pushed: a commit adds what looks like a secret to {found}; "
             "look at it, and take it out of the history before you push it yourself"
         )
 
 
-def secrets_added(log: str, mask: Redactor) -> Iterator[str]:
-    """The files to which a patch adds something that would be masked."""
-    file = ""
-    for line in log.splitlines():
-        if line.startswith("+++ "):
-            file = line[4:].removeprefix("b/")
-        elif line.startswith("+") and mask(line) != line:
-            yield file
-
-
-def auth_environment(url: str, token: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """Settings for one git call. An empty header first drops those that a configuration has for this host (CI
-    checkouts leave one): GitHub refuses two."""
+def place_environment(
+    url: str, token: str, environment: Mapping[str, str], remote: str = ""
+) -> dict[str, str]:
+    """Settings for one git call: the address under the name PLACE (it may hold a password, and a command line is for
+    all to see), whose branches are noted as those of `remote`; and the token. An empty header first drops those that a
+    configuration has for this host (CI checkouts leave one): GitHub refuses two."""
     parts = urlsplit(url)
-    settings = list(PATIENT.items())
-    if token and parts.scheme in ("https", "http"):
+    settings = [*PATIENT.items(), (f"remote.{PLACE}.url", url)]
+    if remote:
+        settings.append((f"remote.{PLACE}.fetch", f"+refs/heads/*:refs/remotes/{remote}/*"))
+    if token and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)):
         address = f"http.{parts.scheme}://{parts.netloc.rpartition('@')[2]}/.extraHeader"
         secret = b64encode(f"x-access-token:{token}".encode()).decode()
         settings += [(address, ""), (address, f"Authorization: Basic {secret}")]
@@ -88,9 +86,11 @@ def auth_environment(url: str, token: str, environment: Mapping[str, str]) -> di
     return found
 
 
-def _push(checkout: Path, branch: str, place: str, environment: Mapping[str, str]) -> None:
+def _push(checkout: Path, branch: str, environment: Mapping[str, str]) -> None:
+    """This branch and nothing else, whatever the configuration says about tags and submodules."""
     ref = f"refs/heads/{branch}"
-    run_git(checkout, "push", "--quiet", "--porcelain", place, f"{ref}:{ref}", env=environment)
+    only = ("--no-follow-tags", "--recurse-submodules=no")
+    run_git(checkout, "push", "--quiet", "--porcelain", *only, PLACE, f"{ref}:{ref}", env=environment)
 
 
 def _said(error: GitCommandError) -> str:

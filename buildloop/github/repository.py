@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -23,7 +23,7 @@ PREFERRED_REMOTES = ("origin", "upstream")
 
 @dataclass(frozen=True, slots=True)
 class GithubRepo:
-    """`chosen` says that the user named this server, not only a remote."""
+    """`host` is where its pages and its git are; `chosen` says that the user named this server, not only a remote."""
 
     host: str
     owner: str
@@ -32,9 +32,14 @@ class GithubRepo:
     chosen: bool = False
 
     @property
+    def is_meant(self) -> bool:
+        """It is the GitHub that a token is for when nothing else is said: the public one, or the one that was named."""
+        return self.chosen or self.api_url == PUBLIC_API
+
+    @property
     def token_names(self) -> tuple[str, ...]:
         """The variables whose token is meant for this server."""
-        return TOKENS if self.chosen or self.api_url == PUBLIC_API else ENTERPRISE_TOKENS
+        return TOKENS if self.is_meant else ENTERPRISE_TOKENS
 
     @property
     def full_name(self) -> str:
@@ -54,6 +59,22 @@ class Remote:
     @property
     def full_name(self) -> str:
         return f"{self.owner}/{self.repo}"
+
+    @property
+    def is_web(self) -> bool:
+        return self.url.startswith(("https://", "http://"))
+
+    @property
+    def is_alias(self) -> bool:
+        """`git@github-work:ada/shop`: a name from the configuration of ssh. Only that knows which server it is."""
+        return not self.is_web and "." not in self.host
+
+    def is_on(self, host: str) -> bool:
+        """The port of the web says nothing about that of ssh."""
+        return self.host == (host if self.is_web else host.partition(":")[0])
+
+    def is_for(self, repo: GithubRepo) -> bool:
+        return self.is_on(repo.host) and self.full_name.lower() == repo.full_name.lower()
 
 
 def parse_remote(name: str, url: str) -> Remote | None:
@@ -88,19 +109,34 @@ def github_remotes(checkout: Path) -> list[Remote]:
 
 
 def repository_for(checkout: Path, given: str | None, environment: Mapping[str, str]) -> GithubRepo:
-    """The repository that was named, or that of the remote; on the server that the environment or the remote says."""
-    remotes = github_remotes(checkout)
-    full_name = given or (remotes[0].full_name if remotes else environment.get("GITHUB_REPOSITORY", ""))
+    """The repository that was named, or that of a remote, or that CI says; a remote on the GitHub that is meant counts
+    before one anywhere else. The server is what the environment says, else that of the remote."""
+    api = _given_api(environment)
+    meant = _host_of(api) if api else urlsplit(environment.get("GITHUB_SERVER_URL", "")).netloc or PUBLIC_HOST
+    remotes = sorted(github_remotes(checkout), key=lambda one: (not one.is_on(meant), one.is_alias))
+    here = [one.full_name for one in remotes if one.is_on(meant)]
+    elsewhere = [one.full_name for one in remotes if api or not one.is_alias]
+    in_ci = environment.get("GITHUB_REPOSITORY", "")
+    full_name = given or next(filter(None, [*here, in_ci, *elsewhere]), "")
     if not full_name:
-        raise GithubError(
-            f"{checkout} has no remote on GitHub; name the repository with --github-repo OWNER/NAME"
-        )
-    matching = [one for one in remotes if one.full_name.lower() == full_name.lower()] or remotes
-    server = urlsplit(environment.get("GITHUB_SERVER_URL", "")).netloc
-    host = matching[0].host if matching else server or PUBLIC_HOST
+        raise GithubError(_without_repository(checkout, remotes))
     owner, _, name = full_name.partition("/")
-    chosen = bool(environment.get("GITHUB_API_URL"))
-    return GithubRepo(host, owner, name, _api_url(host, environment), chosen)
+    if api:
+        return GithubRepo(meant, owner, name, api, chosen=True)
+    matching = [one for one in remotes if one.full_name.lower() == full_name.lower()] or remotes
+    named = [one.host for one in matching if not one.is_alias]
+    from_ci = full_name == in_ci and not given
+    host = named[0] if named and not (from_ci and not here) else meant
+    return GithubRepo(host, owner, name, PUBLIC_API if host == PUBLIC_HOST else f"https://{host}/api/v3")
+
+
+def _without_repository(checkout: Path, remotes: Sequence[Remote]) -> str:
+    if not remotes:
+        return f"{checkout} has no remote on GitHub; name the repository with --github-repo OWNER/NAME"
+    return (
+        f"the host {remotes[0].host!r} of the remote {remotes[0].name!r} is a name of ssh, not a server; say which "
+        f"GitHub it is with GITHUB_API_URL ({PUBLIC_API} for {PUBLIC_HOST})"
+    )
 
 
 def token_for(repo: GithubRepo, environment: Mapping[str, str]) -> str:
@@ -109,17 +145,22 @@ def token_for(repo: GithubRepo, environment: Mapping[str, str]) -> str:
 
 
 def token_advice(repo: GithubRepo) -> str:
+    block = f", or the Prefect secret block {SECRET_BLOCK!r}," if repo.is_meant else ""
     return (
-        f"set {' or '.join(repo.token_names)}, or the Prefect secret block {SECRET_BLOCK!r}, to a token "
+        f"set {' or '.join(repo.token_names)}{block} to a token "
         f"for {repo.full_name} that may read and write issues, contents and pull requests"
     )
 
 
-def _api_url(host: str, environment: Mapping[str, str]) -> str:
+def _given_api(environment: Mapping[str, str]) -> str:
     given = environment.get("GITHUB_API_URL", "").rstrip("/")
-    if not given:
-        return PUBLIC_API if host == PUBLIC_HOST else f"https://{host}/api/v3"
     parts = urlsplit(given)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
+    secure = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+    if given and not secure:
         raise GithubError(f"GITHUB_API_URL is {given!r}; give an https:// address, a token travels there")
     return given
+
+
+def _host_of(api: str) -> str:
+    """Where the pages and the git of an API are: api.github.com belongs to github.com, HOST/api/v3 to HOST."""
+    return urlsplit(api).netloc.rpartition("@")[2].lower().removeprefix("api.")

@@ -11,6 +11,9 @@ from buildloop.memory.store import Store
 
 FIX_PREFIX = "fix-"
 EVERYWHERE = 0
+# A value: the number of the repository with a name, which is to be given twice.
+REPO_BY_NAME = """coalesce((SELECT repo FROM aliases WHERE identity = ?),
+    (SELECT id FROM repos WHERE identity = ?))"""
 
 
 def remember_failure(store: Store, repo: str, failure: Failure, at: Moment, now: int) -> None:
@@ -116,11 +119,29 @@ def repo_number(store: Store, repo: str) -> int:
     """The number of a repository in this store; it gets one when it is first met."""
     if repo in store.repo_numbers:
         return store.repo_numbers[repo]
-    find = "SELECT id FROM repos WHERE identity = ?"
-    if not (found := store.rows(find, repo)):
+    if (found := known_repo(store, repo)) is None:
         store.rows("INSERT INTO repos (identity) VALUES (?) ON CONFLICT DO NOTHING", repo)
-        found = store.rows(find, repo)
-    return store.repo_numbers.setdefault(repo, int(found[0][0]))
+        found = known_repo(store, repo)
+    assert found is not None
+    return store.repo_numbers.setdefault(repo, found)
+
+
+def known_repo(store: Store, repo: str) -> int | None:
+    found = store.rows(f"SELECT {REPO_BY_NAME}", repo, repo)[0][0]
+    return int(found) if found is not None else None
+
+
+def link_remote(store: Store, repo: str, remote: str) -> None:
+    """Let shallow clones, which go by their remote, and this full one share what they learn. What a shallow clone
+    learned before any full one came is taken over; a remote belongs to the first project that came with it."""
+    if not remote or remote == repo or store.rows("SELECT 1 FROM aliases WHERE identity = ?", remote):
+        return
+    with store.transaction():
+        add = "INSERT INTO aliases (identity, repo) VALUES (?, ?) ON CONFLICT DO NOTHING"
+        shallow = known_repo(store, remote)
+        if shallow is not None and known_repo(store, repo) is None:
+            store.rows(add, repo, shallow)
+        store.rows(add, remote, repo_number(store, repo))
 
 
 def failure_number(store: Store, repo: int, fingerprint: str) -> int | None:

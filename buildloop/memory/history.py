@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from buildloop.diagnosis.model import FailureMode, Finding
-from buildloop.memory.actions import default_keys, generate_suggested_actions
 from buildloop.memory.changes import describe_change
-from buildloop.memory.facts import class_subject, confirm_fix, remember_failure, repo_number, settle_failure
+from buildloop.memory.facts import confirm_fix, link_remote, remember_failure, settle_failure
+from buildloop.memory.known import history_of, proposed_actions
 from buildloop.memory.model import History, Moment, Recalled, SimilarFailure, Suggestion
 from buildloop.memory.outcomes import (
     Outcome,
@@ -18,7 +18,7 @@ from buildloop.memory.outcomes import (
     red_findings,
     stage_of,
 )
-from buildloop.memory.recall import Emit, Scope, record_of, similar_failures, timestamp
+from buildloop.memory.recall import Emit, Scope, timestamp
 from buildloop.memory.store import LOOKUP_SECONDS, Store
 from buildloop.memory.suggestions import files_of_shown_fixes, resolve_outstanding_suggestions
 from buildloop.memory.words import message_of, test_of
@@ -30,15 +30,15 @@ MOST_RECALLED = 3
 ASKED_ABOUT = 6
 
 
-def recall_history(store: Store, state: LoopState, now: int) -> History:
+def recall_history(store: Store, state: LoopState, now: int, seconds: float = LOOKUP_SECONDS) -> History:
     """What earlier runs know about the failures of the last gate. The first failure always gets suggestions; the
     others only where a fix is known."""
     scope = Scope(state.workspace.repo_id, state.request.shared_memory)
     asked = dict(list(red_findings(state.last.gate).items())[:ASKED_ABOUT])
-    with store.within(LOOKUP_SECONDS):
+    with store.within(seconds):
         recalled = []
         for print_, finding in asked.items():
-            similar = _worth_telling(similar_failures(store, finding, 3, scope), state, asked)
+            similar = _not_red_here(history_of(store, finding, scope, str(state.request.run_id)), asked)
             recalled.append(_recalled(store, state, print_, finding, similar, now))
     with_fix = [one for one in recalled[1:] if any(action.fix for action in one.actions)]
     return History(recalled=tuple([*recalled[:1], *with_fix][:MOST_RECALLED]))
@@ -49,17 +49,18 @@ def learn(store: Store, state: LoopState, now: int, redact: Redactor, emit: Emit
     suggestions that were shown."""
     outcomes = last_outcomes(state)
     repo, last = state.workspace.repo_id, state.last
+    link_remote(store, repo, state.workspace.remote_id)
     at = Moment(run=str(state.request.run_id), session=last.session, iteration=last.number)
     mode = last.diagnosis.mode if last.diagnosis else FailureMode.CODE_ERROR
     for finding in red_findings(last.gate).values():
         remember_failure(store, repo, as_failure(finding, mode, redact), at, now)
     for outcome in outcomes:
-        if outcome.fixed is not None:
+        if outcome.fixed is not None and outcome.direct:
             settle_failure(store, repo, outcome.fingerprint, outcome.failure.at, fixed=outcome.fixed)
-        if outcome.fixed:
+        if outcome.fixed and outcome.direct:
             _confirm(store, state, outcome, at, now, redact)
     known = {one.fingerprint: one.fixed for one in outcomes if one.fixed is not None}
-    resolve_outstanding_suggestions(store, at.run, known, emit=emit)
+    resolve_outstanding_suggestions(store, at, known, emit=emit)
     return outcomes
 
 
@@ -71,22 +72,20 @@ def _recalled(
     similar: tuple[SimilarFailure, ...],
     now: int,
 ) -> Recalled:
-    repo = repo_number(store, state.workspace.repo_id)
-    error_class, stage = finding_class(finding), stage_of(finding)
-    records = {key: record_of(store, repo, key) for key in default_keys(error_class, stage)}
-    overall = record_of(store, repo, class_subject(error_class))
-    actions = generate_suggested_actions(error_class, stage, similar, records=records, overall=overall)
+    scope = Scope(state.workspace.repo_id, state.request.shared_memory)
+    actions = proposed_actions(store, finding, scope, similar)
     run, iteration = str(state.request.run_id), state.number + 1
     suggestion = Suggestion(
         id=f"{run}-s{state.session}-i{iteration}-{print_.rpartition(':')[2][:8]}",
-        category=error_class,
-        stage=stage,
+        category=finding_class(finding),
+        stage=stage_of(finding),
         actions=tuple(action.text for action in actions),
         timestamp=timestamp(now),
         fingerprint=print_,
         run=run,
         session=state.session,
         iteration=iteration,
+        issue=state.request.issue,
         keys=tuple(action.key for action in actions),
         repo=state.workspace.repo_id,
     )
@@ -94,17 +93,9 @@ def _recalled(
     return Recalled(headline=headline, similar=similar, actions=actions, suggestion=suggestion)
 
 
-def _worth_telling(
-    found: Sequence[SimilarFailure], state: LoopState, asked: Collection[str]
-) -> tuple[SimilarFailure, ...]:
-    """A failure that only this run has met, and that nothing has cured yet, is no history; one that is similar and
-    red here too speaks for itself."""
-    own = str(state.request.run_id)
-    return tuple(
-        one
-        for one in found
-        if (one.fixes or one.last_run != own) and (one.exact or one.fingerprint not in asked)
-    )
+def _not_red_here(found: Sequence[SimilarFailure], asked: Collection[str]) -> tuple[SimilarFailure, ...]:
+    """A failure that is similar and red here too speaks for itself."""
+    return tuple(one for one in found if one.exact or one.fingerprint not in asked)
 
 
 def _confirm(

@@ -11,9 +11,13 @@ from urllib.parse import urlsplit
 from platformdirs import user_data_path
 
 from buildloop.errors import InputError
+from buildloop.patterns import Regex
 
 VARIABLE = "BUILDLOOP_MEMORY_URL"
 FILE = "memory.db"
+BAD_ESCAPE = Regex(r"%(?![0-9A-Fa-f]{2})")
+# PostgreSQL's other spelling, or half an address: no file is meant, and it may hold a password.
+CONNECTION_WORDS = Regex(r"(?:postgres(?:ql)?:|(?:\S+\s*=.*\s)?(?:host|hostaddr|dbname|user|password)\s*=)")
 
 
 class Kind(StrEnum):
@@ -24,7 +28,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """`target` is a path or a connection URL; `shown` is the same without a password, for people."""
+    """`target` is a path or a connection URL; `shown` is the same for people, without user and password."""
 
     kind: Kind
     target: str
@@ -34,9 +38,7 @@ class Location:
         if self.kind is not Kind.POSTGRESQL:
             return self.target
         parts = urlsplit(self.target)
-        user = f"{parts.username}@" if parts.username else ""
-        port = f":{parts.port}" if parts.port else ""
-        return f"{parts.scheme}://{user}{parts.hostname or ''}{port}{parts.path}"
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def memory_location(environment: Mapping[str, str]) -> Location:
@@ -46,7 +48,7 @@ def memory_location(environment: Mapping[str, str]) -> Location:
     if given.lower() in ("off", "none"):
         return Location(Kind.OFF, "off")
     scheme, separator, rest = given.partition("://")
-    if not separator:
+    if not separator and not CONNECTION_WORDS.match(given):
         return Location(Kind.SQLITE, str(Path(given).expanduser().absolute()))
     if scheme in ("postgresql", "postgres"):
         return Location(Kind.POSTGRESQL, _checked(given))
@@ -58,11 +60,18 @@ def memory_location(environment: Mapping[str, str]) -> Location:
 
 
 def _checked(url: str) -> str:
-    """A password must not end up in a sentence, so a URL that cannot be taken apart is not repeated."""
+    """Only an address that can be read in one way: what one reader takes for a host, another takes for the rest of a
+    password, and says so. One that cannot is not repeated."""
     try:
-        urlsplit(url).port  # noqa: B018 (reading it is the check)
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 (reading it is the check)
+        beside = url.removeprefix(f"{parts.scheme}://").replace(parts.netloc, "", 1)
+        clear = parts.netloc.count("@") <= 1 and "@" not in beside and not BAD_ESCAPE.search(url)
     except ValueError:
+        clear = False
+    if not clear:
         raise InputError(
-            f"{VARIABLE} is not a valid postgresql:// URL; check host, port and escaping"
-        ) from None
+            f"{VARIABLE} is not a valid postgresql:// URL; check host and port, and write special characters of "
+            "user and password as %XX (@ as %40, / as %2F, % as %25)"
+        )
     return url

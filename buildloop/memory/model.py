@@ -81,6 +81,7 @@ class SimilarFailure(Frozen):
     seen: int = Field(description="In how many iterations it was red.")
     first_seen: str
     last_seen: str
+    first_run: str
     last_run: str
     fixes: tuple[Fix, ...] = ()
 

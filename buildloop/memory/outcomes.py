@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from buildloop.attempts import flaky_tests
 from buildloop.diagnosis.categories import FAMILY_OF, Family, class_of
 from buildloop.diagnosis.fingerprint import fingerprint
 from buildloop.diagnosis.known_packages import words
@@ -13,7 +14,7 @@ from buildloop.memory.model import Failure, Moment
 from buildloop.memory.words import message_of, test_of
 from buildloop.models import GateReport, Iteration, Verdict
 from buildloop.redact import Redactor
-from buildloop.state import LoopState, flaky_tests
+from buildloop.state import LoopState
 
 MOST_FAILURES = 100
 LINTERS = words(
@@ -42,11 +43,13 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the last iteration did to an open failure. `fixed` is None where the gate could not tell."""
+    """What the last iteration did to an open failure. `fixed` is None where the gate could not tell; `direct` says
+    that the iteration began on a tree where the failure is known to be red, so that its change is what mattered."""
 
     fingerprint: str
     failure: Open
     fixed: bool | None
+    direct: bool = True
 
 
 def red_findings(report: GateReport) -> dict[str, Finding]:
@@ -92,20 +95,45 @@ def last_outcomes(state: LoopState) -> list[Outcome]:
     """What became of each open failure in the run's last iteration."""
     known: dict[str, Open] = {}
     outcomes: list[Outcome] = []
+    shaky: set[str] = set()
+    stood = state.workspace.start_commit
     for number, one in enumerate(state.iterations):
-        outcomes = [Outcome(print_, failure, _fixed(failure, one)) for print_, failure in known.items()]
+        shaky |= flaky_tests(one)
+        known = {print_: failure for print_, failure in known.items() if failure.finding.test not in shaky}
+        outcomes = [
+            Outcome(print_, failure, _fixed(failure, one), direct=failure.last_red == stood)
+            for print_, failure in known.items()
+        ]
         known = {outcome.fingerprint: outcome.failure for outcome in outcomes if not outcome.fixed}
-        known = _with_red(known, one, _commit(state, number), str(state.request.run_id))
+        known = _with_red(known, one, _commit(state, number), str(state.request.run_id), shaky)
+        stood = _commit(state, number)
+        if one.recovery and one.recovery.back_to:
+            stood = one.recovery.back_to
+            known = _red_at(state, number, stood, known)
     return outcomes
 
 
-def _with_red(known: dict[str, Open], one: Iteration, commit: str, run: str) -> dict[str, Open]:
-    flaky = flaky_tests(one)
+def _red_at(state: LoopState, upto: int, commit: str, known: dict[str, Open]) -> dict[str, Open]:
+    """After the work tree was put back: a failure that came later is gone with the change that brought it, which is
+    nobody's fix; one that was red there stands where it stood."""
+    places = [place for place in range(upto + 1) if _commit(state, place) == commit]
+    red = red_findings(state.iterations[places[-1]].gate) if places else {}
+    return {
+        print_: replace(failure, first_red=commit, last_red=commit)
+        for print_, failure in known.items()
+        if print_ in red
+    }
+
+
+def _with_red(
+    known: dict[str, Open], one: Iteration, commit: str, run: str, shaky: set[str]
+) -> dict[str, Open]:
+    """A test that was seen to be flaky in this run can neither be broken nor mended in a way that one gate proves."""
     counts = one.gate.reading.counts
     at = Moment(run=run, session=one.session, iteration=one.number)
     after = dict(known)
     for print_, finding in red_findings(one.gate).items():
-        if finding.test in flaky:
+        if finding.test in shaky:
             continue
         fresh = Open(finding, commit, commit, at, counts.run if counts else None)
         old = known.get(print_)

@@ -7,19 +7,14 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import ModuleType
-from typing import TYPE_CHECKING
 
 from buildloop.errors import MemoryUnavailable
-from buildloop.memory.location import VARIABLE, Location
+from buildloop.memory.connection import NAMESPACE, connected, driver, hang_up, without_names
+from buildloop.memory.location import Location
 from buildloop.memory.schema import FAILURE_COLUMNS, SCHEMA_VERSION, statements
-from buildloop.memory.store import LOOKUP_SECONDS, TOO_LONG, Row, newer_schema
+from buildloop.memory.store import LOOKUP_SECONDS, TOO_LONG, WRITE_SECONDS, Row, newer_schema
 from buildloop.memory.words import index_words
 
-if TYPE_CHECKING:
-    import psycopg
-
-NAMESPACE = "buildloop_memory"
 DIALECT = {
     "key": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
     "whole": "BIGINT",
@@ -32,17 +27,24 @@ INSERT = f"""INSERT INTO failures ({", ".join(FAILURE_COLUMNS)}, words)
     ON CONFLICT (fingerprint, repo) DO NOTHING RETURNING id"""
 # An arbitrary number that only buildloop uses: one client at a time makes the tables.
 SETUP_LOCK = 0x6275696C64
-STATEMENT_SECONDS = 60.0
+# The share of a limit that is kept for a server that does not stop when it is asked to.
+HANGING_UP = 0.1
 
 
 class PostgresqlStore:
-    def __init__(self, location: Location) -> None:
+    def __init__(self, location: Location, seconds: float = WRITE_SECONDS) -> None:
         self.location = location
         self.repo_numbers: dict[str, int] = {}
         self.end: float | None = None
+        started = time.monotonic()
         with self._sentences():
-            self.connection = self._connect()
-            self._prepare()
+            self.connection = connected(location, min(seconds, LOOKUP_SECONDS))
+        try:
+            with self._sentences(), self.within(seconds - (time.monotonic() - started)):
+                self._prepare()
+        except BaseException:
+            self.close()
+            raise
 
     def rows(self, sql: str, *values: object) -> list[Row]:
         with self._sentences():
@@ -58,15 +60,15 @@ class PostgresqlStore:
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """The server stops each statement; a timer here stops the sum of them."""
+        """A timer asks the server to stop; a server that does not is hung up on."""
         self.end = time.monotonic() + seconds
-        timer = threading.Timer(seconds, self._cancel)
-        timer.daemon = True
-        timer.start()
+        over = threading.Event()
+        watch = threading.Thread(target=self._stop_after, args=(seconds, over), daemon=True)
+        watch.start()
         try:
             yield
         finally:
-            timer.cancel()
+            over.set()
             self.end = None
 
     def insert_failure(self, row: Row) -> int | None:
@@ -76,6 +78,9 @@ class PostgresqlStore:
 
     def remove_failure(self, failure: int) -> None:
         self.rows("DELETE FROM failures WHERE id = ?", failure)
+
+    def forget_words(self) -> None:
+        """They are a column of the failures."""
 
     def postings(self, word: str, limit: int) -> list[int]:
         """In no order: only without one does the scan end at the limit."""
@@ -93,24 +98,15 @@ class PostgresqlStore:
     def close(self) -> None:
         self.connection.close()
 
-    def _connect(self) -> psycopg.Connection[Row]:
-        connection: psycopg.Connection[Row] = _driver().connect(
-            self.location.target,
-            autocommit=True,
-            connect_timeout=int(LOOKUP_SECONDS),
-            tcp_user_timeout=int(LOOKUP_SECONDS * 1000),
-            application_name="buildloop",
-            # A plan made for the value at hand knows how frequent this very word is.
-            prepare_threshold=None,
-        )
-        connection.execute(
-            f"SET search_path TO {NAMESPACE}; SET statement_timeout = '{STATEMENT_SECONDS:.0f}s'"
-        )
-        return connection
-
-    def _cancel(self) -> None:
-        with contextlib.suppress(_driver().Error):  # closed meanwhile: then there is nothing to stop
-            self.connection.cancel_safe(timeout=LOOKUP_SECONDS)
+    def _stop_after(self, seconds: float, over: threading.Event) -> None:
+        """The last tenth is for a server that stops when it is asked to, and so leaves the connection usable."""
+        polite = max(0.0, seconds) * (1 - HANGING_UP)
+        if over.wait(polite):
+            return
+        with contextlib.suppress(driver().Error):  # closed meanwhile, or as deaf as the rest
+            self.connection.cancel_safe(timeout=max(0.1, seconds - polite))
+        if not over.wait(max(0.1, seconds - polite)):
+            hang_up(self.connection)
 
     def _keep_to_deadline(self) -> None:
         if self.end is not None and time.monotonic() > self.end:
@@ -130,12 +126,13 @@ class PostgresqlStore:
             self.rows("SELECT pg_advisory_unlock(?)", SETUP_LOCK)
 
     def _make_tables(self) -> None:
-        if self._version() != 0:
-            return
+        version = self._version()
         self.rows(f"CREATE SCHEMA IF NOT EXISTS {NAMESPACE}")
-        for statement in (*statements(DIALECT), INDEX, "CREATE TABLE schema_version (version INT)"):
+        own = (INDEX, "CREATE TABLE schema_version (version INT)") if version == 0 else ()
+        for statement in (*statements(DIALECT, version), *own):
             self.rows(statement)
-        self.rows("INSERT INTO schema_version VALUES (?)", SCHEMA_VERSION)
+        if version < SCHEMA_VERSION:
+            self.rows("INSERT INTO schema_version VALUES (?)", SCHEMA_VERSION)
 
     def _version(self) -> int:
         if self.rows("SELECT to_regclass(?)", f"{NAMESPACE}.schema_version")[0][0] is None:
@@ -144,7 +141,7 @@ class PostgresqlStore:
 
     @contextmanager
     def _sentences(self) -> Iterator[None]:
-        psycopg = _driver()
+        psycopg = driver()
         try:
             yield
         except psycopg.errors.QueryCanceled as error:
@@ -152,17 +149,12 @@ class PostgresqlStore:
                 f"the memory at {self.location.shown} cannot be used: {TOO_LONG}"
             ) from error
         except psycopg.Error as error:
-            reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            if self.end is not None and time.monotonic() >= self.end:
+                raise MemoryUnavailable(
+                    f"the memory at {self.location.shown} cannot be used: {TOO_LONG}"
+                ) from error
+            said = str(error).strip().splitlines() or [type(error).__name__]
+            reason = without_names(said[0], self.location)
             raise MemoryUnavailable(
                 f"the memory at {self.location.shown} cannot be used: {reason}"
             ) from error
-
-
-def _driver() -> ModuleType:
-    try:
-        import psycopg  # noqa: PLC0415 (an extra)
-    except ImportError:
-        raise MemoryUnavailable(
-            f"memory in PostgreSQL needs its driver; install buildloop[postgres], or unset {VARIABLE}"
-        ) from None
-    return psycopg

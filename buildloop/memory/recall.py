@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from buildloop.diagnosis.fingerprint import fingerprint
 from buildloop.diagnosis.model import ErrorClass, FailureMode, Finding
 from buildloop.errors import BuildloopError
 from buildloop.memory.credit import fades
-from buildloop.memory.facts import EVERYWHERE, class_subject
+from buildloop.memory.facts import EVERYWHERE, class_subject, known_repo
 from buildloop.memory.location import Kind, Location, memory_location
 from buildloop.memory.model import Change, Fix, Record, SimilarFailure
 from buildloop.memory.ranking import COUNTED, POSTINGS, Weights, candidates
@@ -34,7 +36,7 @@ FIX_BONUS = 1.25
 FIXES_SHOWN = 3
 LONGEST_ERROR = 100_000
 COLUMNS = """f.id, f.fingerprint, f.error_class, f.mode, f.test, f.message, r.identity, f.seen, f.first_seen,
-    f.last_seen, f.last_run, f.repo"""
+    f.last_seen, f.first_run, f.last_run, f.repo"""
 
 Emit = Callable[..., Any]
 
@@ -60,19 +62,22 @@ def query_similar_failures(
     error: str | Finding,
     max_results: int = 3,
     *,
-    scope: Scope,
+    scope: Scope | None = None,
     location: Location | None = None,
     emit: Emit | None = None,
     seconds: float = LOOKUP_SECONDS,
 ) -> list[SimilarFailure]:
-    """Failures like `error`, the most alike first. Never raises and never takes longer than `seconds`: where memory
-    cannot be asked the answer is [] and one event `loop.degraded` says why. Memory that is switched off is silent."""
+    """Failures like `error`, the most alike first; of the repository one stands in, unless a scope is given. Never
+    raises and never takes longer than `seconds`: where memory cannot be asked the answer is [] and one event
+    `loop.degraded` says why. Memory that is switched off is silent."""
+    end = time.monotonic() + seconds
     try:
         place = location or memory_location(os.environ)
         if place.kind is Kind.OFF:
             return []
-        with closing(open_store(place)) as store, store.within(seconds):
-            return similar_failures(store, error, max_results, scope)
+        asked = scope or _scope_here()
+        with closing(open_store(place, seconds)) as store, store.within(end - time.monotonic()):
+            return similar_failures(store, error, max_results, asked)
     except BuildloopError as problem:
         if emit is not None:
             emit("loop.degraded", what="memory", why=str(problem))
@@ -95,6 +100,12 @@ def similar_failures(
     return sorted(found, key=_usefulness)[:max_results]
 
 
+def _scope_here() -> Scope:
+    from buildloop.workspace.repository import open_repository  # noqa: PLC0415 (only where no scope is given)
+
+    return Scope(open_repository(Path.cwd()).repo_id)
+
+
 def _question(error: str | Finding) -> Question:
     if isinstance(error, Finding):
         return Question((fingerprint(error),), search_words(message_of(error)), search_words(test_of(error)))
@@ -113,8 +124,7 @@ def _question(error: str | Finding) -> Question:
 
 
 def _number(store: Store, scope: Scope) -> int | None:
-    found = store.rows("SELECT id FROM repos WHERE identity = ?", scope.repo)
-    return None if scope.shared or not found else int(found[0][0])
+    return None if scope.shared else known_repo(store, scope.repo)
 
 
 def _same_fingerprint(store: Store, identities: Sequence[str], repo: int | None) -> list[Row]:
@@ -145,7 +155,7 @@ def _pending(
     store: Store, words: Sequence[str], repo: int | None, postings: dict[str, list[int]]
 ) -> list[int]:
     """Add what is not in the index yet."""
-    rows = [row for row in _rows(store, store.unindexed()) if repo is None or row[11] == repo]
+    rows = [row for row in _rows(store, store.unindexed()) if repo is None or row[12] == repo]
     asked = frozenset(words)
     for row in rows:
         for word in words_among(asked, row[4], row[5]):
@@ -175,7 +185,7 @@ def _usefulness(found: SimilarFailure) -> tuple[bool, float, str]:
 
 
 def similar(store: Store, row: Row, relevance: float, *, exact: bool) -> SimilarFailure:
-    number, identity, error_class, mode, test, message, repo, seen, first, last, run, repo_id = row
+    number, identity, error_class, mode, test, message, repo, seen, first, last, met, run, repo_id = row
     return SimilarFailure(
         fingerprint=identity,
         error_class=ErrorClass(error_class),
@@ -188,6 +198,7 @@ def similar(store: Store, row: Row, relevance: float, *, exact: bool) -> Similar
         seen=seen,
         first_seen=timestamp(first),
         last_seen=timestamp(last),
+        first_run=met,
         last_run=run,
         fixes=fixes_of(store, number, repo_id, ErrorClass(error_class)),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 # Raise it with every change of the tables or of what `words.search_words` yields, and add the way there.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 TABLES = (
     "CREATE TABLE repos (id {key}, identity TEXT NOT NULL UNIQUE)",
@@ -36,6 +36,10 @@ TABLES = (
         repo {whole} NOT NULL, subject TEXT NOT NULL, tried {whole} NOT NULL, worked {whole} NOT NULL,
         PRIMARY KEY (repo, subject)){compact}""",
 )
+# What else a repository is known by: a shallow clone has no root commit and goes by its remote.
+ALIASES = "CREATE TABLE aliases (identity TEXT PRIMARY KEY, repo {whole} NOT NULL){compact}"
+# The statements that lead from one version to the next; version 0 is an empty database.
+STEPS: tuple[tuple[str, ...], ...] = (TABLES, (ALIASES,))
 FAILURE_COLUMNS = (
     "repo",
     "fingerprint",
@@ -49,8 +53,18 @@ FAILURE_COLUMNS = (
     "first_run",
     "last_run",
 )
-TABLE_NAMES = ("repos", "failures", "sightings", "fixes", "confirmations", "suggestions", "records")
+TABLE_NAMES = (
+    "repos",
+    "failures",
+    "sightings",
+    "fixes",
+    "confirmations",
+    "suggestions",
+    "records",
+    "aliases",
+)
 
 
-def statements(words: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(table.format_map(dict(words)) for table in TABLES)
+def statements(words: Mapping[str, str], since: int = 0) -> tuple[str, ...]:
+    """What makes a database of version `since` one of today."""
+    return tuple(statement.format_map(dict(words)) for step in STEPS[since:] for statement in step)

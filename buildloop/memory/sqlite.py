@@ -15,7 +15,7 @@ from pathlib import Path
 
 from buildloop.errors import MemoryUnavailable
 from buildloop.memory.schema import FAILURE_COLUMNS, SCHEMA_VERSION, statements
-from buildloop.memory.store import TOO_LONG, Row, newer_schema
+from buildloop.memory.store import TOO_LONG, WRITE_SECONDS, Row, newer_schema
 from buildloop.memory.words import index_words
 
 DIALECT = {
@@ -33,23 +33,27 @@ INSERT = f"""INSERT INTO failures ({", ".join(FAILURE_COLUMNS)}) VALUES ({", ".j
 WATERMARK = "CREATE TABLE indexed (through INTEGER NOT NULL)"
 BATCH = 256
 CHECKED_EVERY = 32
+<<<<<<< HEAD
 WAIT_SECONDS = 10.0
+=======
+>>>>>>> refs/heads/main
 STEPS_BETWEEN_CHECKS = 1000
 MAPPED_BYTES = 1 << 30
 PAGES_BETWEEN_CHECKPOINTS = 4000
 
 
 class SqliteStore:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, seconds: float = WRITE_SECONDS) -> None:
         self.path = path
         self.repo_numbers: dict[str, int] = {}
         with self._sentences():
             _make_private(path)
-            self.connection = sqlite3.connect(path, isolation_level=None, timeout=WAIT_SECONDS)
+            self.connection = sqlite3.connect(path, isolation_level=None, timeout=seconds)
             self.connection.execute(f"PRAGMA mmap_size = {MAPPED_BYTES}")
             self.connection.execute("PRAGMA synchronous = NORMAL")
             self.connection.execute(f"PRAGMA wal_autocheckpoint = {PAGES_BETWEEN_CHECKPOINTS}")
-            self._prepare()
+            self._prepare(seconds)
+            self._wait_for_others(WRITE_SECONDS)
 
     def rows(self, sql: str, *values: object) -> list[Row]:
         with self._sentences():
@@ -71,12 +75,12 @@ class SqliteStore:
     def within(self, seconds: float) -> Iterator[None]:
         end = time.monotonic() + seconds
         self.connection.set_progress_handler(lambda: int(time.monotonic() > end), STEPS_BETWEEN_CHECKS)
-        self.connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+        self._wait_for_others(seconds)
         try:
             yield
         finally:
             self.connection.set_progress_handler(None, 0)
-            self.connection.execute(f"PRAGMA busy_timeout = {int(WAIT_SECONDS * 1000)}")
+            self._wait_for_others(WRITE_SECONDS)
 
     def insert_failure(self, row: Row) -> int | None:
         inserted = self.rows(INSERT, *row)
@@ -94,6 +98,9 @@ class SqliteStore:
                 "INSERT INTO word_index (word_index, rowid, words) VALUES ('delete', ?, ?)", failure, text
             )
         self.rows("DELETE FROM failures WHERE id = ?", failure)
+
+    def forget_words(self) -> None:
+        self.rows("INSERT INTO word_index (word_index) VALUES ('delete-all')")
 
     def postings(self, word: str, limit: int) -> list[int]:
         sql = "SELECT rowid FROM word_index WHERE word_index MATCH ? ORDER BY rowid DESC LIMIT ?"
@@ -124,22 +131,27 @@ class SqliteStore:
     def _through(self) -> int:
         return int(self.rows("SELECT through FROM indexed")[0][0])
 
-    def _prepare(self) -> None:
+    def _wait_for_others(self, seconds: float) -> None:
+        self.connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+
+    def _prepare(self, seconds: float) -> None:
         version = int(self.rows("PRAGMA user_version")[0][0])
         if version == SCHEMA_VERSION:
             return
         if version > SCHEMA_VERSION:
             raise newer_schema(version, SCHEMA_VERSION, str(self.path))
-        self._write_ahead()
+        self._write_ahead(seconds)
         with self.transaction():
-            if int(self.rows("PRAGMA user_version")[0][0]) == 0:
-                for statement in (*statements(DIALECT), INDEX, WATERMARK, "INSERT INTO indexed VALUES (0)"):
-                    self.rows(statement)
+            version = int(self.rows("PRAGMA user_version")[0][0])
+            own = (INDEX, WATERMARK, "INSERT INTO indexed VALUES (0)") if version == 0 else ()
+            for statement in (*statements(DIALECT, version), *own):
+                self.rows(statement)
+            if version < SCHEMA_VERSION:
                 self.rows(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
-    def _write_ahead(self) -> None:
+    def _write_ahead(self, seconds: float) -> None:
         """The change to WAL needs the file for itself, and SQLite does not wait for that by its own timeout."""
-        end = time.monotonic() + WAIT_SECONDS
+        end = time.monotonic() + seconds
         while True:
             try:
                 self.connection.execute("PRAGMA journal_mode = WAL")

@@ -11,6 +11,8 @@ from buildloop.memory.location import Kind, Location
 
 Row = tuple[Any, ...]
 LOOKUP_SECONDS = 5.0
+# For what must wait its turn among many writers.
+WRITE_SECONDS = 60.0
 TOO_LONG = "the lookup took too long and was stopped"
 
 
@@ -33,6 +35,9 @@ class Store(Protocol):
     def remove_failure(self, failure: int) -> None:
         """Delete a failure and its words."""
 
+    def forget_words(self) -> None:
+        """Empty the index, when all failures are deleted."""
+
     def postings(self, word: str, limit: int) -> list[int]:
         """Failures that have this very word in the index, at most `limit`."""
 
@@ -45,17 +50,18 @@ class Store(Protocol):
     def close(self) -> None: ...
 
 
-def open_store(location: Location) -> Store:
-    """Connect, and make the tables if there are none. Import only what this kind of database needs."""
+def open_store(location: Location, seconds: float = WRITE_SECONDS) -> Store:
+    """Connect within so many seconds, and make the tables if there are none. Import only what this kind of database
+    needs."""
     if location.kind is Kind.OFF:
         raise MemoryUnavailable("memory is switched off")
     if location.kind is Kind.SQLITE:
         from buildloop.memory.sqlite import SqliteStore  # noqa: PLC0415
 
-        return SqliteStore(Path(location.target))
+        return SqliteStore(Path(location.target), seconds)
     from buildloop.memory.postgresql import PostgresqlStore  # noqa: PLC0415
 
-    return PostgresqlStore(location)
+    return PostgresqlStore(location, seconds)
 
 
 def newer_schema(found: int, known: int, where: str) -> MemoryUnavailable:

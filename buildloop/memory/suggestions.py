@@ -9,7 +9,7 @@ from pathlib import Path
 from buildloop.diagnosis.model import ErrorClass
 from buildloop.files import write_atomic
 from buildloop.memory.facts import FIX_PREFIX, count, repo_number
-from buildloop.memory.model import Suggestion
+from buildloop.memory.model import Moment, Suggestion
 from buildloop.memory.recall import Emit, timestamp
 from buildloop.memory.store import Row, Store
 
@@ -82,14 +82,16 @@ def mark_suggestion_resolved(store: Store, suggestion_id: str, resolved: str = "
 
 
 def resolve_outstanding_suggestions(
-    store: Store, run: str, outcomes: Mapping[str, bool], *, emit: Emit
+    store: Store, at: Moment, outcomes: Mapping[str, bool], *, emit: Emit
 ) -> list[str]:
-    """Settle the open suggestions of a run whose failures have an outcome: green credits, red counts against.
-    Suggestions for other failures stay open, settled ones stay as they are."""
+    """Settle the open suggestions of a run whose failures have an outcome in this iteration. Green credits what was
+    shown in this very iteration; what was shown before had its chance, and the failure stayed. Suggestions for other
+    failures stay open, settled ones stay as they are."""
     settled = []
-    for suggestion in suggestions_of(store, run):
-        worked = outcomes.get(suggestion.fingerprint)
-        if suggestion.resolved is None and worked is not None:
+    for suggestion in suggestions_of(store, at.run):
+        went_green = outcomes.get(suggestion.fingerprint)
+        if suggestion.resolved is None and went_green is not None:
+            worked = went_green and (suggestion.session, suggestion.iteration) == (at.session, at.iteration)
             mark_suggestion_resolved(store, suggestion.id, "true" if worked else "false", emit=emit)
             settled.append(suggestion.id)
     return settled

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from buildloop.diagnosis.model import ErrorClass
-from buildloop.memory.facts import EVERYWHERE, class_subject
+from buildloop.memory.facts import EVERYWHERE, REPO_BY_NAME, class_subject
 from buildloop.memory.model import Record, SimilarFailure
 from buildloop.memory.recall import COLUMNS, similar
-from buildloop.memory.schema import SCHEMA_VERSION
+from buildloop.memory.schema import SCHEMA_VERSION, TABLE_NAMES
 from buildloop.memory.store import Row, Store
 from buildloop.models import Frozen
 
@@ -49,17 +49,18 @@ class Selection:
     before: int | None = None
 
     def condition(self) -> tuple[str, list[object]]:
-        parts: list[tuple[str, object]] = []
+        parts: list[tuple[str, tuple[object, ...]]] = []
         if self.repo is not None:
-            parts.append(("f.repo = (SELECT id FROM repos WHERE identity = ?)", self.repo))
+            parts.append((f"f.repo = {REPO_BY_NAME}", (self.repo, self.repo)))
         if self.fingerprint is not None:
-            parts.append(("f.fingerprint = ?", self.fingerprint))
+            parts.append(("f.fingerprint = ?", (self.fingerprint,)))
         if self.run is not None:
-            parts.append(("f.first_run = ?", self.run))
-            parts.append(("f.last_run = ?", self.run))
+            parts.append(("f.first_run = ? AND f.last_run = ?", (self.run, self.run)))
         if self.before is not None:
-            parts.append(("f.last_seen < ?", self.before))
-        return " AND ".join(text for text, _ in parts) or "1 = 1", [value for _, value in parts]
+            parts.append(("f.last_seen < ?", (self.before,)))
+        return " AND ".join(text for text, _ in parts) or "1 = 1", [
+            one for _, given in parts for one in given
+        ]
 
 
 def stats(store: Store) -> Stats:
@@ -88,6 +89,8 @@ def count_selected(store: Store, selection: Selection) -> int:
 def forget(store: Store, selection: Selection) -> int:
     """Take the selected failures out, with everything that hangs on them; how many that were. A few at a time, so
     that nobody waits long for the store. A run's fixes for failures that others have met go too."""
+    if selection == Selection():
+        return _forget_everything(store)
     condition, values = selection.condition()
     forgotten = 0
     if selection == Selection(run=selection.run) and selection.run is not None:
@@ -141,6 +144,16 @@ def _class_stats(store: Store) -> Iterator[ClassStats]:
             overall=Record(worked=int(worked), tried=int(tried)),
             with_fix=Record(worked=int(helped), tried=int(given)),
         )
+
+
+def _forget_everything(store: Store) -> int:
+    with store.transaction():
+        forgotten = count_selected(store, Selection())
+        for table in TABLE_NAMES:
+            store.rows(f"DELETE FROM {table}")
+        store.forget_words()
+    store.repo_numbers.clear()
+    return forgotten
 
 
 def _forget_one(store: Store, row: Row) -> None:

@@ -48,7 +48,7 @@ def search_words(*texts: str) -> tuple[str, ...]:
 
 def words_among(wanted: frozenset[str], *texts: str) -> frozenset[str]:
     """Which of these (search) words a text has: quicker than to make all of its own."""
-    return wanted.intersection(_raw_words(texts))
+    return wanted.intersection(word[:WORD_CHARS] for word in _raw_words(texts))
 
 
 def index_words(repo: int, test: str, message: str) -> tuple[str, ...]:

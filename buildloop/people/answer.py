@@ -9,12 +9,14 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from buildloop.decide import Stop
+from buildloop.events import read_events
 from buildloop.files import write_atomic
 from buildloop.models import Frozen
 from buildloop.people.hints import LONGEST_HINT
 from buildloop.report.question import question_for
 from buildloop.request import RESTART_CAP
 from buildloop.result import StopReason
+from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 
 # Where another decision than "stop" can help. What cannot start at all is not asked about.
@@ -72,6 +74,17 @@ def after(state: LoopState, answer: Answer) -> LoopState:
         answers=state.answers + 1,
         answered_at=state.number,
     )
+
+
+def waiting_question(run: RunDir) -> int | None:
+    """The number of the question the run waits with; None if it does not wait."""
+    asked = None
+    for event in read_events(run.path / "events.jsonl"):
+        if event["type"] == "loop.waiting_for_person":
+            asked = int(event["number"])
+        elif event["type"] in ("loop.answered", "loop.completed"):
+            asked = None
+    return asked
 
 
 def read_answer(run_dir: Path, number: int) -> Answer | None:

@@ -10,9 +10,10 @@ from buildloop.diagnosis.model import FailureMode
 from buildloop.memory.model import History
 from buildloop.models import GateReport, Iteration
 from buildloop.progress import introduced_by
+from buildloop.prompt.contain import fenced
 from buildloop.prompt.history import TITLE as HISTORY_TITLE
 from buildloop.prompt.history import history_text
-from buildloop.prompt.sections import Priority, Prompt, Section, assemble, fenced
+from buildloop.prompt.sections import Priority, Prompt, Section, assemble
 from buildloop.state import LoopState
 from buildloop.text import one_line, plain_text
 
@@ -48,20 +49,24 @@ def compose_prompt(state: LoopState, history: History | None = None, hints: Sequ
     sections = (
         Section("", opening, Priority.ESSENTIAL),
         Section("Your Goal", state.request.goal, Priority.ESSENTIAL),
-        Section("Background", _background(state.request.context), Priority.IMPORTANT, limit=16_000),
+        Section(
+            "Background", _background(state.request.context), Priority.IMPORTANT, limit=16_000, quotes=True
+        ),
         Section("Gate", _gate(state), Priority.ESSENTIAL),
         Section("Guidance From a Person", _guidance(hints), Priority.ESSENTIAL),
         Section("Notice", "\n\n".join(state.notes), Priority.ESSENTIAL),
         Section("Change Course", state.redirect, Priority.ESSENTIAL),
         Section("Kept Out of the Commit", _kept_out(state.last), Priority.ESSENTIAL),
-        Section("Undo These Changes", _to_undo(state.last), Priority.ESSENTIAL),
-        Section("What Failed", _failure(state), Priority.ESSENTIAL),
+        Section("Undo These Changes", _to_undo(state.last), Priority.ESSENTIAL, quotes=True),
+        Section("What Failed", _failure(state), Priority.ESSENTIAL, quotes=True),
         Section(
             "Previous Session (Summarized)", state.summary.text if state.summary else "", Priority.IMPORTANT
         ),
         Section("Progress So Far", _progress(state), Priority.HELPFUL, limit=4000),
-        Section(HISTORY_TITLE, history_text(history or History()), Priority.HELPFUL, limit=6000),
-        Section("End of the Gate's Output", _tail(state.last.gate), Priority.BACKGROUND, limit=8000),
+        Section(HISTORY_TITLE, history_text(history or History()), Priority.HELPFUL, limit=6000, quotes=True),
+        Section(
+            "End of the Gate's Output", _tail(state.last.gate), Priority.BACKGROUND, limit=8000, quotes=True
+        ),
         Section("Rules", RULES, Priority.ESSENTIAL),
     )
     return assemble(sections, state.request.prompt_budget)

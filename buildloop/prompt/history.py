@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from buildloop.memory.model import Action, History, Recalled, SimilarFailure
-from buildloop.prompt.sections import fenced
+from buildloop.prompt.contain import fenced
 
 TITLE = "Historical context"
 INTRODUCTION = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
 from buildloop.models import Iteration
@@ -11,6 +12,16 @@ from buildloop.models import Iteration
 # Filled in when the command is made: the install's own folder, and the pip that fits the gate's interpreter.
 FOLDER = "{folder}"
 PIP_INSTALL = "{pip install}"
+# Files that say what to install although no row goes by them.
+ALSO_DECLARES = (
+    "requirements*.txt",
+    "constraints*.txt",
+    "*.lock",
+    "*-lock.json",
+    "*-lock.yaml",
+    "go.sum",
+    "setup.cfg",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,4 +167,5 @@ def _up_to_root(workdir: Path) -> Iterator[Path]:
 def declares_anew(iteration: Iteration) -> bool:
     """Whether the agent changed what an install goes by, so that one which did not help before may help now."""
     files = iteration.agent.checkpoint.files if iteration.agent else ()
-    return any(PurePosixPath(file).name in {one.marker for one in ECOSYSTEMS} for file in files)
+    patterns = (*(one.marker for one in ECOSYSTEMS), *ALSO_DECLARES)
+    return any(fnmatch(PurePosixPath(file).name, pattern) for file in files for pattern in patterns)

@@ -59,6 +59,9 @@ def retry_policy(strategy: Strategy | None, request: BuildRequest) -> StepPolici
         first=request.retry_delay,
         timeout=request.agent_timeout + TIMEOUT_MARGIN,
     )
+    if mode == FailureMode.INFINITE_LOOP:
+        # Told to do something else, it is not asked the same thing again by the task; the flow waits visibly instead.
+        iterate = RetryPolicy(timeout=iterate.timeout)
     gate_time = request.gate_timeout * (len(request.test) + 1) + TIMEOUT_MARGIN
     gate = RetryPolicy(timeout=gate_time)
     recover = RetryPolicy()

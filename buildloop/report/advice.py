@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from buildloop.files import write_atomic
 from buildloop.models import Frozen
-from buildloop.report.error_context import SimilarFailure
+from buildloop.report.error_context import SimilarFailure, memory_is_off
 
 FILE = "advice.json"
 
@@ -16,6 +16,7 @@ FILE = "advice.json"
 class Advice(Frozen):
     similar: tuple[SimilarFailure, ...] = ()
     actions: tuple[str, ...] = ()
+    memory_off: bool = Field(default_factory=memory_is_off)
 
 
 def load_advice(run_dir: Path) -> Advice:

@@ -34,12 +34,14 @@ def commands_for(facts: RunFacts) -> tuple[Typed, ...]:
         return (review,)
     merge = _merge(facts.request, git, start, branch)
     undo = Typed("Undo", f"{git} branch -D {branch}", "drops the branch; your checkout was never touched")
-    if _complete(facts):
+    if _proven(facts):
         return (review, merge, undo)
+    unproven = replace(merge, note=f"{merge.note}; the goal is not proven there")
+    if facts.result is not None and facts.result.reason.is_success:
+        return (review, unproven, undo)
     # The worktree of a run that may go on is still there, and git keeps a branch that one of them is on.
     away = f"{git} worktree remove --force {shlex.quote(facts.workspace.root)}; {undo.line}"
     gone = Typed("Undo", away, "drops branch and workspace; your checkout was never touched")
-    unproven = replace(merge, note=f"{merge.note}; the goal is not proven there")
     return (review, unproven, gone, _resume(facts.request))
 
 
@@ -57,5 +59,5 @@ def _resume(request: BuildRequest) -> Typed:
     return Typed("Continue", f"buildloop resume {request.run_id}{where}", "finished work is not repeated")
 
 
-def _complete(facts: RunFacts) -> bool:
+def _proven(facts: RunFacts) -> bool:
     return facts.result is not None and facts.result.reason is StopReason.COMPLETE

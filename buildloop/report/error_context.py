@@ -11,6 +11,8 @@ from itertools import islice
 from buildloop.diagnosis.categories import error_class
 from buildloop.diagnosis.explain import NEXT_STEPS, VERDICTS
 from buildloop.diagnosis.model import Diagnosis, ErrorClass
+from buildloop.errors import InputError
+from buildloop.memory.location import Kind, memory_location
 from buildloop.redact import Redactor, redactor
 from buildloop.report.safe import visible
 from buildloop.text import one_line
@@ -24,6 +26,8 @@ SIMILAR_SHOWN = 3
 ACTIONS_SHOWN = 4
 WIDTH = 80
 NONE_SEEN = "None in this repository's memory."
+NOT_ASKED = "Memory was not asked."
+MEMORY_OFF = "Memory is switched off, so it was not asked."
 
 MEANINGS: dict[ErrorClass, str] = {
     ErrorClass.FILE_ACCESS: "a file or folder could not be read or written",
@@ -65,7 +69,8 @@ class SimilarFailure:
 
 @dataclass(frozen=True, slots=True)
 class ErrorContext:
-    """`error` are the lines of a log; `diagnosis` is None where nothing has judged them."""
+    """`error` are the lines of a log; `diagnosis` is None where nothing has judged them; `note` says why nothing is
+    similar, where that is so."""
 
     error: str
     stage: str
@@ -75,6 +80,7 @@ class ErrorContext:
     diagnosis: Diagnosis | None = None
     similar: tuple[SimilarFailure, ...] = ()
     actions: tuple[str, ...] = ()
+    note: str = NONE_SEEN
 
     @property
     def error_class(self) -> ErrorClass:
@@ -130,14 +136,17 @@ def format_context_error_report(
     issue_number: int | None = None,
     *,
     diagnosis: Diagnosis | None = None,
-    similar: Sequence[SimilarFailure] = (),
+    similar: Sequence[SimilarFailure] | None = None,
     actions: Sequence[str] = (),
+    note: str = NONE_SEEN,
     plain: bool | None = None,
 ) -> str:
-    """For a terminal, in four sections. Plain (no colour, no drawing) if so asked, or by `NO_COLOR`."""
-    context = ErrorContext(
-        error_msg, stage, iteration, goal, issue_number, diagnosis, tuple(similar), tuple(actions)
-    )
+    """For a terminal, in four sections. Where `similar` is not given, memory is asked. Plain (no colour, no drawing) if
+    so asked, or by `NO_COLOR`."""
+    from buildloop.report.recollection import recalled  # noqa: PLC0415 (it builds on the values here)
+
+    context = ErrorContext(error_msg, stage, iteration, goal, issue_number, diagnosis, note=note)
+    context = recalled(context, similar, actions)
     bare = bool(os.environ.get("NO_COLOR")) if plain is None else plain
     return "\n".join(_lines(masked(context, redactor(os.environ)), bare=bare)) + "\n"
 
@@ -159,7 +168,20 @@ def masked(context: ErrorContext, mask: Redactor) -> ErrorContext:
             replace(one, message=clean(one.message), fix=clean(one.fix)) for one in context.similar
         ),
         actions=tuple(map(clean, context.actions)),
+        note=clean(context.note),
     )
+
+
+def unavailable(why: str) -> str:
+    return f"Memory is not available: {one_line(why, 200)}"
+
+
+def memory_is_off() -> bool:
+    """What is set wrongly is not off; whoever asks is told."""
+    try:
+        return memory_location(os.environ).kind is Kind.OFF
+    except InputError:
+        return False
 
 
 def _lines(context: ErrorContext, *, bare: bool) -> Iterator[str]:
@@ -179,7 +201,7 @@ def sections(context: ErrorContext) -> Iterator[tuple[str, list[str]]]:
     evidence = list(context.diagnosis.evidence) if context.diagnosis else []
     because = [f"because: {one_line(visible(line), LINE_CHARS)}" for line in evidence[:EVIDENCE_SHOWN]]
     yield WHY, [*context.reasons, *because]
-    yield SIMILAR, [similar_words(one) for one in context.similar[:SIMILAR_SHOWN]] or [NONE_SEEN]
+    yield SIMILAR, [similar_words(one) for one in context.similar[:SIMILAR_SHOWN]] or [context.note]
     yield (
         ACTIONS,
         [f"{number}. {one_line(visible(action), 400)}" for number, action in enumerate(context.advice, 1)],

@@ -19,6 +19,7 @@ from buildloop.report.error_context import (
     SimilarFailure,
     masked,
 )
+from buildloop.report.recollection import recalled
 from buildloop.report.safe import block, code, folded, sentence, visible
 
 # GitHub refuses a body of more than 65,536 characters; counted in bytes it is safe in any script.
@@ -35,19 +36,19 @@ def format_github_error_comment(
     issue_number: int | None = None,
     *,
     diagnosis: Diagnosis | None = None,
-    similar: Sequence[SimilarFailure] = (),
+    similar: Sequence[SimilarFailure] | None = None,
     actions: Sequence[str] = (),
+    note: str = NONE_SEEN,
     intro: str = "",
     log: str = "",
     more: Sequence[tuple[str, str]] = (),
 ) -> str:
     """Markdown within GitHub's limit. `intro` and the bodies of `more` (title, body) are Markdown of ours; everything
-    else is data of others. `log` is the longer log, where there is one."""
+    else is data of others. `log` is the longer log, where there is one. Where `similar` is not given, memory is
+    asked."""
     mask = redactor(os.environ)
-    raw = ErrorContext(
-        _ends(error_msg), stage, iteration, goal, issue_number, diagnosis, tuple(similar), tuple(actions)
-    )
-    context = masked(raw, mask)
+    raw = ErrorContext(_ends(error_msg), stage, iteration, goal, issue_number, diagnosis, note=note)
+    context = masked(recalled(raw, similar, actions), mask)
     head = "\n\n".join([*([mask(intro)] if intro else []), *_visible_parts(context)])
     folds = [folded("Goal", block(_cut(context.goal, 4_000)))]
     folds += [folded(title, mask(body)) for title, body in more]
@@ -80,7 +81,7 @@ def _similar(context: ErrorContext) -> str:
         fix = f"fixed by {code(one.fix, 300)} ({one.record})" if one.fix else "no confirmed fix"
         return f"- {code(one.message, 300)}: {fix}"
 
-    return "\n".join(told(one) for one in context.similar[:SIMILAR_SHOWN]) or NONE_SEEN
+    return "\n".join(told(one) for one in context.similar[:SIMILAR_SHOWN]) or sentence(context.note)
 
 
 def _ends(text: str) -> str:

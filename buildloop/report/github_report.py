@@ -12,14 +12,15 @@ from buildloop.report.markdown import (
     failing_lines,
     flaky_lines,
     integrity_lines,
+    integrity_title,
     iteration_table,
+    kept_out_lines,
     proof_text,
     sessions_table,
 )
-from buildloop.report.safe import block, code, folded, sentence, visible
+from buildloop.report.safe import block, code, folded, sentence, uncalled, visible
 from buildloop.report.story import Story, story_of
 from buildloop.report.words import count, duration, money
-from buildloop.result import StopReason
 from buildloop.text import first_line, one_line
 
 TITLE_CHARS = 120
@@ -27,14 +28,14 @@ TITLE_CHARS = 120
 
 def github_report(facts: RunFacts) -> str:
     """The one of both that fits how the run ended."""
-    done = facts.result is not None and facts.result.reason is StopReason.COMPLETE
+    done = facts.result is not None and facts.result.reason.is_success
     return pull_request_body(facts) if done else failure_comment(facts)
 
 
 def pull_request_title(facts: RunFacts) -> str:
-    """The first line of the goal as it is: GitHub reads no markup in a title."""
+    """The first line of the goal: GitHub reads no markup in a title, but makes a commit message of it."""
     first = first_line(visible(story_of(facts).facts.request.goal))
-    return one_line(first.lstrip("# "), TITLE_CHARS)
+    return uncalled(one_line(first.lstrip("# "), TITLE_CHARS))
 
 
 def pull_request_body(facts: RunFacts) -> str:
@@ -43,7 +44,7 @@ def pull_request_body(facts: RunFacts) -> str:
     head = [
         f"Closes #{issue}." if issue is not None else "",
         f"{sentence(story.outcome.why)} {_spent(story)}",
-        f"### What is proven\n\n{proof_text(story)}",
+        f"### {'What is proven' if story.proof.holds else 'What is known'}\n\n{proof_text(story)}",
     ]
     return _within_limit(head, _folds(story))
 
@@ -65,6 +66,7 @@ def failure_comment(facts: RunFacts) -> str:
         diagnosis=error.diagnosis,
         similar=error.similar,
         actions=error.actions,
+        note=error.note,
         intro=intro,
         log=last.gate.tail if last else "",
         more=_folds(story)[1:],
@@ -86,7 +88,8 @@ def _folds(story: Story) -> list[tuple[str, str]]:
         ("Question for a person", block(story.question) if story.question else ""),
         ("Still failing", "\n".join(failing_lines(story, 50))),
         ("Flaky tests met", "\n".join(flaky_lines(story))),
-        ("Green that was not earned", "\n".join(integrity_lines(story))),
+        (integrity_title(story), "\n".join(integrity_lines(story))),
+        ("Kept out of the commits", "\n".join(kept_out_lines(story))),
         ("Cost", sessions_table(story.sessions) if story.calls else ""),
     ]
     return [(title, body) for title, body in wanted if body]

@@ -17,7 +17,7 @@ from buildloop.models import Iteration
 from buildloop.report.chart import Chart
 from buildloop.report.facts import RunFacts
 from buildloop.report.last_error import error_context
-from buildloop.report.markdown import changed_words, tests_words, tokens_words
+from buildloop.report.markdown import changed_words, integrity_title, tests_words, tokens_words
 from buildloop.report.safe import visible
 from buildloop.report.story import Story, spent, story_of, when
 from buildloop.report.timeline import chart_of, kind_name, kind_of, kinds_of
@@ -112,6 +112,7 @@ def _environment() -> Environment:
         "spent": spent,
         "changed": changed_words,
         "tests": tests_words,
+        "integrity_title": integrity_title,
         "effect": lambda effect: EFFECTS[effect],
         "kind": kind_of,
         "kind_name": kind_name,

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from buildloop.models import Iteration
-from buildloop.report.error_context import AGENT_STAGE, ErrorContext
+from buildloop.report.error_context import (
+    AGENT_STAGE,
+    MEMORY_OFF,
+    NONE_SEEN,
+    NOT_ASKED,
+    ErrorContext,
+    unavailable,
+)
 from buildloop.report.facts import RunFacts
 from buildloop.result import StopReason
 
@@ -30,7 +37,18 @@ def error_context(facts: RunFacts) -> ErrorContext:
         diagnosis=last.diagnosis if last and judged else None,
         similar=facts.advice.similar,
         actions=facts.advice.actions if judged else (),
+        note=_note(facts),
     )
+
+
+def _note(facts: RunFacts) -> str:
+    """Why nothing similar is known. Who asked memory has got suggestions, whatever it knew."""
+    if not facts.advice.actions:
+        return NOT_ASKED
+    if facts.advice.memory_off:
+        return MEMORY_OFF
+    failed = next((one for one in facts.degraded if one.startswith("memory: ")), None)
+    return unavailable(failed.removeprefix("memory: ")) if failed else NONE_SEEN
 
 
 def _error(facts: RunFacts, last: Iteration | None) -> str:

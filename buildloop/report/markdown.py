@@ -144,8 +144,22 @@ def flaky_lines(story: Story) -> Iterator[str]:
         yield f"- and {len(story.flaky) - FAILING_SHOWN:,} more"
 
 
+def integrity_title(story: Story) -> str:
+    """A red gate that was tampered with says so too, early; only a green one was not earned."""
+    blocked = any(one.blocks for one in story.integrity)
+    return "Green that was not earned" if blocked else "Changes to the tests that were noted"
+
+
 def integrity_lines(story: Story) -> Iterator[str]:
-    for number, text in story.integrity:
+    for one in story.integrity:
+        hint = "" if one.blocks else " (noted; it did not turn the gate red)"
+        yield f"- **{when(one.number)}**: {sentence(one.text)}{hint}"
+        if one.diff:
+            yield f"\n{block(one.diff)}\n"
+
+
+def kept_out_lines(story: Story) -> Iterator[str]:
+    for number, text in story.kept_out:
         yield f"- **{when(number)}**: {sentence(text)}"
 
 
@@ -174,7 +188,9 @@ def _optional(story: Story) -> Iterator[str]:
     if story.flaky:
         yield "## Flaky tests met\n\n" + "\n".join(flaky_lines(story))
     if story.integrity:
-        yield "## Green that was not earned\n\n" + "\n".join(integrity_lines(story))
+        yield f"## {integrity_title(story)}\n\n" + "\n".join(integrity_lines(story))
+    if story.kept_out:
+        yield "## Kept out of the commits\n\n" + "\n".join(kept_out_lines(story))
     if story.calls:
         yield f"## Cost\n\n{sessions_table(story.sessions)}"
     if story.facts.degraded:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from buildloop.prompt.sections import fenced
+from buildloop.prompt.contain import fenced
 from buildloop.text import one_line, plain_text
 
 # Characters that take no room: they hide text from a reader, or make two different names look the same.
@@ -18,8 +18,8 @@ INVISIBLE = re.compile(
     r"\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
 )
 MARKS = re.compile(r"[\\`*\[\]|~]|(?<!\w)_|_(?!\w)|^[#+=-]|(?<=^\d)[.)]")
-# What GitHub makes a link or a call of: @name, #12, GH-12. A space of no width between keeps it a word.
-CALLS = re.compile(r"(?<=@)(?=\w)|(?<=#)(?=\d)|(?<=\bGH)(?=-\d)", re.I)
+# What GitHub makes a link or a call of: @name, #12, GH-12, an address. A space of no width between keeps it a word.
+CALLS = re.compile(r"(?<=@)(?=\w)|(?<=#)(?=\d)|(?<=\bGH)(?=-\d)|(?<=:)(?=//)|(?<=\bwww)(?=\.)", re.I)
 BREAK = "\u200b"
 
 
@@ -44,7 +44,12 @@ def cell(text: str, limit: int = 200) -> str:
 def sentence(text: str, limit: int = 600) -> str:
     """Prose of others within ours: no markup, no HTML, nobody is called and nothing is referred to."""
     flat = escape(one_line(visible(text), limit), quote=False)
-    return CALLS.sub(BREAK, MARKS.sub(r"\\\g<0>", flat))
+    return uncalled(MARKS.sub(r"\\\g<0>", flat))
+
+
+def uncalled(text: str) -> str:
+    """`text` in which nobody is called and nothing referred to, so that no "closes #12" of others closes anything."""
+    return CALLS.sub(BREAK, text)
 
 
 def block(text: str) -> str:

@@ -7,17 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from buildloop.attempts import flaky_tests
 from buildloop.ledger import add_up
 from buildloop.models import GateReport, Iteration, Usage
 from buildloop.progress import Effect, recovery_effects
 from buildloop.redact import redactor
 from buildloop.report.commands import Typed, commands_for
 from buildloop.report.facts import RunFacts
+from buildloop.report.integrity import Objected, kept_out, objected
 from buildloop.report.masked import masked_value
 from buildloop.report.outcome import handed_back_text
 from buildloop.report.words import MODES, count
 from buildloop.result import StopReason
-from buildloop.state import flaky_tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,8 @@ class Story:
     steps: tuple[Iteration, ...]
     sessions: tuple[SessionCost, ...]
     flaky: tuple[FlakyTest, ...]
-    integrity: tuple[tuple[int, str], ...]
+    integrity: tuple[Objected, ...]
+    kept_out: tuple[tuple[int, str], ...]
     failing: tuple[str, ...]
     usage: Usage
     commands: tuple[Typed, ...]
@@ -120,7 +122,8 @@ def story_of(facts: RunFacts) -> Story:
         steps=steps,
         sessions=tuple(_sessions(facts)),
         flaky=_flaky(steps),
-        integrity=tuple(_integrity(steps)),
+        integrity=tuple(objected(steps)),
+        kept_out=tuple(kept_out(steps)),
         failing=handed.gate.reading.failing if handed else (),
         usage=add_up([usage for _, usage in _usages(facts)]),
         commands=commands_for(facts),
@@ -154,7 +157,7 @@ def _outcome(facts: RunFacts) -> Outcome:
     result, steps = facts.result, facts.iterations
     run_id = facts.request.run_id
     if result is not None:
-        tone = "good" if result.reason is StopReason.COMPLETE else "bad"
+        tone = "good" if result.reason.is_success else "bad"
         tone = "open" if result.reason is StopReason.CANCELLED else tone
         return Outcome(tone, result.reason.replace("_", " "), result.explanation, result.next_step)
     last = f"{when(steps[-1].number)}, gate {steps[-1].gate.in_words}" if steps else ""
@@ -198,7 +201,9 @@ def _claim(facts: RunFacts, handed: Iteration, *, complete: bool) -> str:
         return f"{at_start}, and no iteration was better."
     better = before.failing_count - handed.gate.failing_count
     fewer = f", {count(better, 'failure')} fewer" if better > 0 and not before.passed else ""
-    return f"{at_start}. On the branch it is {handed.gate.in_words}{fewer}: the goal is not met."
+    accepted = facts.result is not None and facts.result.reason.is_success
+    verdict = "a person accepted it so" if accepted else "the goal is not met"
+    return f"{at_start}. On the branch it is {handed.gate.in_words}{fewer}: {verdict}."
 
 
 def _sessions(facts: RunFacts) -> Iterator[SessionCost]:
@@ -228,10 +233,3 @@ def _flaky(steps: Sequence[Iteration]) -> tuple[FlakyTest, ...]:
         for test in sorted(flaky_tests(one) | forgiven):
             met.setdefault(test, []).append(one.number)
     return tuple(FlakyTest(test, tuple(numbers), test in excused) for test, numbers in sorted(met.items()))
-
-
-def _integrity(steps: Sequence[Iteration]) -> Iterator[tuple[int, str]]:
-    for one in steps:
-        said = [f.message for report in one.reports for f in report.reading.findings if f.tool == "integrity"]
-        for text in dict.fromkeys(said):
-            yield one.number, text

@@ -40,7 +40,7 @@ class Ending(Frozen):
 
     @property
     def complete(self) -> bool:
-        return self.reason in (StopReason.COMPLETE, StopReason.ACCEPTED)
+        return self.reason is not None and self.reason.is_success
 
 
 class Attempt(Frozen):

@@ -1,5 +1,4 @@
-"""The best tree so far: kept under a ref while the run works, handed back on the branch when it stops. What was not
-finished then is kept under another."""
+"""The best tree so far: kept under a ref while the run works, handed back on the branch when it stops."""
 
 from __future__ import annotations
 
@@ -8,6 +7,7 @@ from pathlib import Path
 from buildloop.models import WorkspaceInfo
 from buildloop.workspace.checkpoint import Step, go_back
 from buildloop.workspace.git import git_or_none, run_git
+from buildloop.workspace.unfinished import unfinished_ref
 from buildloop.workspace.worktree import reopen
 
 
@@ -20,19 +20,6 @@ def mark_best(workspace: WorkspaceInfo, run_id: str, commit: str) -> None:
     root = Path(workspace.repo)
     if git_or_none(root, "rev-parse", "--verify", "--quiet", best_ref(run_id)) != commit:
         run_git(root, "update-ref", best_ref(run_id), commit)
-
-
-def unfinished_ref(run_id: str) -> str:
-    return f"refs/buildloop/{run_id}/unfinished"
-
-
-def keep_unfinished(workspace: WorkspaceInfo, run_id: str, head: str) -> None:
-    """What an interrupted iteration has committed leaves the branch, but not git: a resume goes on from there."""
-    root = Path(workspace.repo)
-    tip = git_or_none(root, "rev-parse", "--verify", "--quiet", f"refs/heads/{workspace.branch}")
-    if tip is not None and tip != head:
-        run_git(root, "update-ref", unfinished_ref(run_id), tip)
-        reopen(workspace, head)
 
 
 def forget_best(workspace: WorkspaceInfo, run_id: str) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 import git
 from git.exc import GitCommandError
@@ -23,12 +24,34 @@ def run_git(
     where: Path, *arguments: str, env: Mapping[str, str] | None = None, stdin: str | None = None
 ) -> str:
     """Standard output of `git ARGUMENTS` in `where`, without its last newline."""
+    return str(_execute(where, arguments, env, stdin))
+
+
+def write_git(
+    output: IO[bytes],
+    where: Path,
+    *arguments: str,
+    env: Mapping[str, str] | None = None,
+    stdin: str | None = None,
+) -> None:
+    """The same for output of any size and kind: it goes into the file `output`, which is then at its beginning."""
+    _execute(where, arguments, env, stdin, output)
+    output.seek(0)
+
+
+def _execute(
+    where: Path,
+    arguments: Sequence[str],
+    env: Mapping[str, str] | None,
+    stdin: str | None,
+    output: IO[bytes] | None = None,
+) -> object:
     command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false", *arguments]
     environment = {**QUIET, **(env or {})}
     with tempfile.TemporaryFile() as stream:
         stream.write((stdin or "").encode("utf-8", "surrogateescape"))
         stream.seek(0)
-        return str(git.Git(str(where)).execute(command, istream=stream, env=environment))
+        return git.Git(str(where)).execute(command, istream=stream, output_stream=output, env=environment)
 
 
 def git_or_none(where: Path, *arguments: str) -> str | None:

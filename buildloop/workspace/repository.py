@@ -13,18 +13,21 @@ from buildloop.config import CONFIG_FILE
 from buildloop.errors import InputError
 from buildloop.request import BuildRequest, DirtyPolicy
 from buildloop.workspace.git import git_or_none, identity, require_git, run_git
+from buildloop.workspace.remote import remote_identity
 
 SHOWN_CHANGES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """`root` is the checkout's top; `inside` is where in it the user pointed ("." for the top)."""
+    """`root` is the checkout's top; `inside` is where in it the user pointed ("." for the top). `repo_id` says which
+    project it is; `remote_id` is what a shallow clone of it goes by, "" where there is no remote."""
 
     root: Path
     inside: str
     head: str
     repo_id: str
+    remote_id: str = ""
 
 
 def open_repository(path: Path) -> Repository:
@@ -50,7 +53,8 @@ def open_repository(path: Path) -> Repository:
         raise InputError(
             f"{root} has no commits yet; commit your files first, the run starts from there"
         ) from None
-    return Repository(root, _inside(root, path), head, _identity_of(root))
+    remote = remote_identity(root)
+    return Repository(root, _inside(root, path), head, _identity_of(root, remote), remote)
 
 
 def start_commit(repository: Repository, dirty: DirtyPolicy, run_id: str) -> str:
@@ -115,7 +119,9 @@ def _inside(root: Path, path: Path) -> str:
     return path.resolve().relative_to(root.resolve()).as_posix()
 
 
-def _identity_of(root: Path) -> str:
-    """The root commit: the same for every clone and checkout, different for unrelated projects."""
-    roots = run_git(root, "rev-list", "--max-parents=0", "HEAD").split()
-    return min(roots)
+def _identity_of(root: Path, remote: str) -> str:
+    """The root commit: the same for every clone and checkout, different for unrelated projects. Where histories were
+    joined it is that of the main line. A shallow clone does not have it: it goes by its remote."""
+    if remote and run_git(root, "rev-parse", "--is-shallow-repository") == "true":
+        return remote
+    return run_git(root, "rev-list", "--max-parents=0", "--first-parent", "HEAD")

@@ -15,6 +15,9 @@ from buildloop.workspace.git import git_or_none, run_git
 from buildloop.workspace.link import reconnect
 from buildloop.workspace.repository import Repository, check_new_branch, open_repository, start_commit
 
+# Where installs put packages inside the workspace; a project that does not ignore them still needs them.
+INSTALLED = ("node_modules", "vendor")
+
 
 def prepare_worktree(request: BuildRequest) -> WorkspaceInfo:
     """The workspace of a new run. Made again for the same run id, it is the same workspace."""
@@ -25,9 +28,14 @@ def prepare_worktree(request: BuildRequest) -> WorkspaceInfo:
     known = git_or_none(repository.root, "rev-parse", "--verify", f"refs/heads/{branch}")
     if known is not None and root.exists():
         return _info(request, repository, branch, known)
-    check_new_branch(repository.root, branch)
     start = start_commit(repository, request.dirty, request.run_id)
     root.parent.mkdir(parents=True, exist_ok=True)
+    if known is not None and known == start and branch == f"buildloop/{request.run_id}":
+        # Killed between making the branch and making the worktree: nobody else uses the run's own name.
+        run_git(repository.root, "worktree", "prune")
+        run_git(repository.root, "worktree", "add", "--quiet", "--force", str(root), branch)
+        return _info(request, repository, branch, start)
+    check_new_branch(repository.root, branch)
     run_git(repository.root, "worktree", "add", "--quiet", "-b", branch, str(root), start)
     return _info(request, repository, branch, start)
 
@@ -41,6 +49,21 @@ def reopen(workspace: WorkspaceInfo, commit: str) -> None:
         run_git(Path(workspace.repo), "worktree", "prune")
         run_git(Path(workspace.repo), "worktree", "add", "--quiet", "--force", "--detach", str(root), commit)
     put_back(workspace, commit)
+
+
+def open_again(workspace: WorkspaceInfo) -> None:
+    """Make the worktree anew where it is missing: on another machine, or when someone removed it."""
+    if Path(workspace.root).exists() and reconnect(workspace):
+        return
+    tip = git_or_none(Path(workspace.repo), "rev-parse", "--verify", f"refs/heads/{workspace.branch}")
+    reopen(workspace, tip or workspace.start_commit)
+
+
+def stand_at(workspace: WorkspaceInfo, commit: str) -> None:
+    """Be at `commit`, at little cost if that is so already."""
+    root = Path(workspace.root)
+    if not root.exists() or not reconnect(workspace) or git_or_none(root, "rev-parse", "HEAD") != commit:
+        reopen(workspace, commit)
 
 
 def check_branch_free(workspace: WorkspaceInfo) -> None:
@@ -75,7 +98,7 @@ def put_back(workspace: WorkspaceInfo, commit: str) -> None:
     run_git(root, "symbolic-ref", "HEAD", f"refs/heads/{workspace.branch}")
     run_git(root, "reset", "--quiet", "--hard", commit)
     drop_bytecode(root, filter(None, changed))
-    run_git(root, "clean", "-fdq")
+    run_git(root, "clean", "-fdq", *(word for name in INSTALLED for word in ("-e", name)))
 
 
 def release(workspace: WorkspaceInfo, *, keep: bool) -> None:
@@ -102,4 +125,5 @@ def _info(request: BuildRequest, repository: Repository, branch: str, start: str
         start_tree=run_git(repository.root, "rev-parse", f"{start}^{{tree}}"),
         repo=str(repository.root),
         repo_id=repository.repo_id,
+        remote_id=repository.remote_id,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
@@ -98,6 +99,8 @@ def test_a_time_limit_keeps_the_work(driver):
     assert reply.outcome is AgentOutcome.TIMEOUT
     assert "return a + b" in driver.source
     assert reply.session_id
+    assert reply.usage.output_tokens == 20
+    assert reply.usage.cost_usd
 
 
 def test_a_killed_program_is_a_crash_and_its_commands_die_with_it(driver):
@@ -146,11 +149,15 @@ def test_a_session_is_continued_and_a_lost_one_begun_anew(driver):
 def test_it_may_edit_and_nothing_else(driver):
     if Permissions.EDIT_ONLY not in CATALOGUE[driver.name].permissions or driver.is_aider:
         pytest.skip("not a choice for this one")
+    _settings_of_opencode(Path(driver.environment["HOME"]), driver.folder / "hook-ran")
     run = {"say": "x", "do": [{"run": "touch made-by-command"}]}
     reply = driver.call(READ, run, FIX, {"say": "Done."}, permissions=Permissions.EDIT_ONLY)
     assert reply.outcome is AgentOutcome.OK
     assert "return a + b" in driver.source
     assert not (driver.workdir / "made-by-command").exists()
+    assert any(name.lower().startswith(("bash", "run_shell_command")) for name in reply.denials), (
+        reply.denials
+    )
 
 
 @only_with_all
@@ -187,6 +194,7 @@ def test_the_users_own_settings_hooks_and_secrets_stay_out(driver, monkeypatch):
     ):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "settings.json").write_text(hook)
+    _settings_of_opencode(Path(driver.environment["HOME"]), marker)
     driver.environment |= {
         "GITHUB_SECRET": "not-for-agents",
         "MY_DB_PASSWORD": "not-for-agents",
@@ -201,6 +209,38 @@ def test_the_users_own_settings_hooks_and_secrets_stay_out(driver, monkeypatch):
     seen = (driver.workdir / "seen.txt").read_text()
     assert "not-for-agents" not in seen
     assert "PATH=" in seen
+
+
+def test_where_the_kernel_has_no_boundary_codex_goes_on_in_its_own(driver, monkeypatch):
+    if driver.name != "codex":
+        pytest.skip("the others have none of their own")
+    monkeypatch.setattr("buildloop.agents.confine.can_confine", lambda: False)
+    first = driver.call(READ, {"say": "The secret word is xyzzy."})
+    again = driver.call({"say": "Done."}, resume=first.session_id)
+    assert (first.outcome, again.outcome) == (AgentOutcome.OK, AgentOutcome.OK)
+    assert "xyzzy" in driver.model.requests[0].text
+    assert again.session_id == first.session_id
+
+
+def test_what_is_left_of_the_budget_bounds_a_call(driver):
+    if driver.name != "claude":
+        pytest.skip("only Claude Code can be told")
+    dear = READ | {"usage": {"input": 10_000, "cache_read": 0, "output": 4000}}
+    first = driver.call(dear, dear, dear, {"say": "Done."}, budget_usd=0.1)
+    assert first.outcome is AgentOutcome.TURN_LIMIT
+    assert "budget" in first.error
+    assert first.usage.cost_usd == pytest.approx(0.18)
+    again = driver.call(dear, {"say": "Done."}, budget_usd=0.1, resume=first.session_id)
+    assert again.outcome is AgentOutcome.OK
+    assert again.usage.cost_usd == pytest.approx(0.09, abs=0.01)
+
+
+def _settings_of_opencode(home: Path, marker: Path) -> None:
+    """It looks into this folder of the home too, after whatever file it is told to take."""
+    server = {"type": "local", "command": ["touch", str(marker)], "enabled": True}
+    (home / ".opencode").mkdir(parents=True, exist_ok=True)
+    settings = {"mcp": {"spy": server}, "permission": {"bash": "allow"}}
+    (home / ".opencode" / "opencode.json").write_text(json.dumps(settings))
 
 
 @only_with_all

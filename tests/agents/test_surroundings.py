@@ -12,10 +12,15 @@ import pytest
 from buildloop.agents.catalogue import CATALOGUE
 from buildloop.agents.environment import agent_environment
 from buildloop.agents.home import borrowed
-from buildloop.agents.registry import ADAPTERS, AGENTS, agent_for
+from buildloop.agents.prices import window_of
+from buildloop.agents.registry import ADAPTERS, AGENTS, agent_for, cli_agent
+from buildloop.agents.users_settings import read_settings
+from buildloop.choices import SandboxKind
 from buildloop.context.session import session_to_continue, window_in_force
 from buildloop.errors import InputError
 from buildloop.models import AgentOutcome, AgentReply, AgentRun, Checkpoint, Iteration, Permissions
+from buildloop.process import ProcessResult
+from buildloop.sandbox import Sandbox
 from tests.support.calls import agent_call
 from tests.support.states import report
 
@@ -57,7 +62,11 @@ def test_an_outer_session_of_an_agent_does_not_show():
         ("anthropic/claude-sonnet-4-5", {"ANTHROPIC_API_KEY"}),
         ("openai/gpt-5", {"OPENAI_API_KEY"}),
         ("bedrock/claude", {"AWS_SECRET_ACCESS_KEY"}),
-        ("mine/m1", {"ANTHROPIC_API_KEY", "OPENAI_API_KEY"}),
+        ("mine/m1", set()),
+        ("gpt-5", {"OPENAI_API_KEY"}),
+        ("o3-mini", {"OPENAI_API_KEY"}),
+        ("sonnet", {"ANTHROPIC_API_KEY"}),
+        ("gemini-2.5-pro", set()),
         (None, {"ANTHROPIC_API_KEY", "OPENAI_API_KEY"}),
     ],
 )
@@ -124,15 +133,38 @@ def test_of_codex_own_configuration_only_the_choice_of_the_model_is_taken(tmp_pa
 
 @pytest.mark.parametrize(
     ("agent", "variable", "text"),
-    [("codex", "CODEX_HOME", "not = = toml"), ("opencode", "OPENCODE_CONFIG", "{not json")],
+    [
+        ("codex", "CODEX_HOME", "not = = toml"),
+        ("opencode", "OPENCODE_CONFIG", "{not json"),
+        ("opencode", "OPENCODE_CONFIG", "[]"),
+    ],
 )
-def test_a_broken_configuration_of_the_user_is_one_sentence(tmp_path, agent, variable, text):
+def test_a_broken_configuration_of_the_user_is_one_sentence_before_anything_starts(
+    tmp_path, monkeypatch, request_for, repo, agent, variable, text
+):
     place = tmp_path / "config.toml"
     place.write_text(text)
-    given = str(tmp_path if agent == "codex" else place)
-    call = agent_call(tmp_path, environment={"HOME": "/", variable: given})
+    monkeypatch.setenv(variable, str(tmp_path if agent == "codex" else place))
+    monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}")
     with pytest.raises(InputError, match=f"cannot be read.*{variable}"):
-        ADAPTERS[agent]().prepare(call, tmp_path / "run", call.prompt)
+        agent_for(request_for(repo, agent=agent))
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ('{"a": 1} // end', {"a": 1}),
+        ('{/* one\ntwo */ "a": "b // c", /* d */ "e": [1, 2,],\n}', {"a": "b // c", "e": [1, 2]}),
+        (
+            '{"url": "http://x/*y*/", "q": "\\" // no", "c": ",}"}',
+            {"url": "http://x/*y*/", "q": '" // no', "c": ",}"},
+        ),
+        ("// nothing but a comment\n", {}),
+    ],
+)
+def test_settings_may_have_comments_and_last_commas(tmp_path, text, meant):
+    (tmp_path / "s.jsonc").write_text(text)
+    assert read_settings(tmp_path / "s.jsonc", "") == meant
 
 
 def test_of_opencodes_own_configuration_only_the_choice_of_the_model_is_taken(tmp_path):
@@ -147,6 +179,77 @@ def test_of_opencodes_own_configuration_only_the_choice_of_the_model_is_taken(tm
     assert written["model"] == "a/b"
     assert "mcp" not in written
     assert written["permission"]["bash"] == "deny"
+    assert written["instructions"] == []
+
+
+def test_opencode_is_told_to_read_the_notes_of_the_repository_and_of_the_folder_it_works_in(tmp_path):
+    inside = tmp_path / "repo" / "inside"
+    inside.mkdir(parents=True)
+    for folder in (inside, inside.parent, tmp_path):
+        (folder / "AGENTS.md").write_text("notes")
+    call = agent_call(tmp_path, environment={}, workdir=inside, writable=(inside.parent,))
+    ADAPTERS["opencode"]().prepare(call, tmp_path / "run", call.prompt)
+    written = json.loads((tmp_path / "run" / "opencode.json").read_text())
+    assert written["instructions"] == [str(inside.parent / "AGENTS.md"), str(inside / "AGENTS.md")]
+
+
+def test_of_a_provider_of_the_users_own_only_the_keys_its_entry_names_are_handed_on(tmp_path):
+    folder = tmp_path / ".opencode"
+    folder.mkdir()
+    entries = {
+        "mine": {
+            "env": ["MINE_TOKEN"],
+            "options": {"apiKey": "{env:OTHER_NAME}", "baseURL": "{env:MINE_URL}"},
+        },
+        "theirs": {"env": ["THEIR_TOKEN"]},
+    }
+    (folder / "opencode.json").write_text(json.dumps({"provider": entries, "model": "mine/m1"}))
+    call = agent_call(tmp_path, environment={"HOME": str(tmp_path)})
+    prefixes = ADAPTERS["opencode"]().own_prefixes(call)
+    assert {"MINE_TOKEN", "OTHER_NAME", "MINE_URL"} <= set(prefixes)
+    assert not {"THEIR_TOKEN", "OPENAI_", "ANTHROPIC_"} & set(prefixes)
+
+
+def test_codex_is_confined_by_settings_that_a_continued_session_takes_too(tmp_path, monkeypatch):
+    monkeypatch.setattr("buildloop.agents.confine.can_confine", lambda: False)
+    for resume in (None, "s1"):
+        call = agent_call(tmp_path, environment={"HOME": "/"}, resume=resume)
+        argv = ADAPTERS["codex"]().prepare(call, tmp_path / "run", call.prompt).argv
+        assert 'sandbox_mode="workspace-write"' in argv
+        assert "-s" not in argv
+
+
+def test_in_a_sandbox_no_log_in_is_lent(tmp_path, monkeypatch):
+    users = tmp_path / ".claude" / ".credentials.json"
+    users.parent.mkdir()
+    users.write_text("log-in")
+    seen = []
+
+    def run_process(argv, **options):
+        own = tmp_path / "run" / "agents" / "claude" / ".credentials.json"
+        seen.append((own.exists(), users in options["sandbox"].writable))
+        return ProcessResult(exit_code=0, seconds=0.0, timed_out=False)
+
+    monkeypatch.setattr("buildloop.agents.cli_agent.run_process", run_process)
+    for kind in (SandboxKind.NONE, SandboxKind.BWRAP):
+        call = agent_call(tmp_path, environment={"HOME": str(tmp_path)}, sandbox=Sandbox(kind))
+        cli_agent("claude").run(call)
+    assert seen == [(True, False), (False, False)]
+
+
+@pytest.mark.parametrize(
+    ("model", "window"),
+    [
+        ("gemini-2.5-pro", 1_048_576),
+        ("google/gemini-2.5-flash", 1_048_576),
+        ("opencode/claude-sonnet-4-5", 200_000),
+        ("github-copilot/gpt-5", window_of("gpt-5")),
+        ("mine/m1", None),
+        (None, None),
+    ],
+)
+def test_the_window_of_a_model_is_the_same_whoever_sells_it(model, window):
+    assert window_of(model) == window
 
 
 def test_a_program_that_is_not_installed_is_one_sentence_with_the_way_to_get_it(

@@ -195,7 +195,7 @@ def test_doctor_json_says_what_is_there_and_what_to_do(buildloop, repo, tmp_path
     ended = buildloop("doctor", "--json", "--repo", str(repo), "--state-dir", str(tmp_path / "state"))
     checks = {check["name"]: check for check in json.loads(ended.stdout)}
     assert ended.returncode == 0
-    assert {"git", "repository", "prefect", "state", "disk", "database"} <= checks.keys()
+    assert {"git", "repository", "prefect", "state", "disk", "database", "memory"} <= checks.keys()
     assert all(check["advice"] for check in checks.values() if check["state"] != "ok")
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from buildloop.attempts import attempts_of, attempts_since_redirect
 from buildloop.diagnosis.model import FailureMode
 from buildloop.diagnosis.stuck import detect_infinite_loop
 from buildloop.models import Verdict
 from buildloop.recovery.forbidden import returns_to_red_tree
 from buildloop.recovery.strategies import STRATEGIES, strategy_for
-from buildloop.state import attempts_of, attempts_since_redirect
 from tests.support.states import RED, iteration, report, state
 
 STUCK = FailureMode.INFINITE_LOOP

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from buildloop.diagnosis.model import FailureMode
 from buildloop.models import ContextSummary, Verdict
 from buildloop.prompt.compose import RULES, compose_prompt
-from buildloop.prompt.sections import CUT_NOTICE, Priority, Section, assemble, fenced
+from buildloop.prompt.contain import fenced
+from buildloop.prompt.sections import CUT_NOTICE, Priority, Section, assemble
 from tests.support.states import GREEN, RED, iteration, report, state
 
 ANY_SECTION = st.builds(

@@ -21,6 +21,14 @@ def test_ordinary_variables_are_not_masked():
     assert mask("in /home/someone with en_US.UTF-8") == "in /home/someone with en_US.UTF-8"
 
 
+def test_the_address_of_memory_is_a_secret_if_it_holds_one():
+    for url in ("postgresql://u:hunter22-x@h/d", "postgresql://h/d?user=u&password=hunter22-x"):
+        mask = redactor({"BUILDLOOP_MEMORY_URL": url})
+        assert "hunter22-x" not in mask(f"cannot connect to {url} with hunter22-x")
+    for harmless in ("postgresql://host/team", "notes/memory.db", "sqlite:///notes/memory.db"):
+        assert redactor({"BUILDLOOP_MEMORY_URL": harmless})(f"at {harmless}") == f"at {harmless}"
+
+
 def test_short_values_are_left_alone():
     """A password of 'test' would mask half of every log."""
     assert redactor({"PASSWORD": "test"})("tests passed") == "tests passed"

@@ -6,11 +6,13 @@ import pytest
 
 from buildloop.errors import InputError
 from buildloop.request import DirtyPolicy
+from buildloop.workspace.remote import project_address
 from buildloop.workspace.repository import open_repository, start_commit, uncommitted
 from tests.support.repos import checkout_state, commit_all, git, make_repo, write_files
 
 # Real git, many commands each.
 pytestmark = pytest.mark.slow
+ME = ("-c", "user.name=t", "-c", "user.email=t@localhost")
 
 
 def refusal(path) -> str:
@@ -42,6 +44,56 @@ def test_identity_is_the_root_commit(repo, tmp_path):
     assert open_repository(repo).repo_id == open_repository(tmp_path / "clone").repo_id
     other = make_repo(tmp_path / "other", {"x": "y"})
     assert open_repository(repo).repo_id != open_repository(other).repo_id
+
+
+def test_a_shallow_clone_goes_by_its_remote(repo, tmp_path):
+    """It has no root commit. The full clone knows what the shallow one is called."""
+    write_files(repo, {"more": "x"})
+    commit_all(repo, "more")
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{repo}", "shallow")
+    git(tmp_path, "clone", "-q", str(repo), "full")
+    shallow, full = open_repository(tmp_path / "shallow"), open_repository(tmp_path / "full")
+    assert full.repo_id == open_repository(repo).repo_id != shallow.repo_id
+    assert shallow.repo_id == shallow.remote_id == full.remote_id
+    write_files(repo, {"more": "y"})
+    commit_all(repo, "later")
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{repo}", "later")
+    assert open_repository(tmp_path / "later").repo_id == shallow.repo_id
+
+
+def test_where_histories_were_joined_the_main_line_says_which_project_it_is(repo, tmp_path):
+    before = open_repository(repo).repo_id
+    for number in range(4):
+        other = make_repo(tmp_path / f"other{number}", {f"file{number}": "z"})
+        git(repo, "fetch", "-q", str(other), "main")
+        git(repo, *ME, "merge", "-q", "--no-edit", "--allow-unrelated-histories", "FETCH_HEAD")
+    assert open_repository(repo).repo_id == before
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://github.com/Acme/shop",
+        "https://github.com/acme/shop.git/",
+        "https://user:hunter22@github.com:443/acme/shop.git",
+        "git@github.com:acme/shop.git",
+        "github.com:acme/shop",
+        "ssh://git@github.com:22/acme/shop.git",
+        "git://github.com/acme/shop.git",
+    ],
+)
+def test_every_way_to_write_a_remote_is_the_same_project(url, tmp_path):
+    assert project_address(url, tmp_path) == "github.com/acme/shop"
+
+
+def test_other_remotes_are_other_projects(tmp_path):
+    urls = ("https://gitlab.com/acme/shop", "https://github.com/acme/shop2", "/srv/acme/shop.git", "../shop")
+    assert len({project_address(url, tmp_path) for url in urls}) == 4
+    assert project_address("https://me:hunter22@[broken/shop", tmp_path) == "[broken/shop"
+    assert project_address("ssh://git@[::1]:22/shop", tmp_path) == project_address("git@[::1]:shop", tmp_path)
+    assert project_address("file:///srv/acme/shop.git", tmp_path) == project_address(
+        "/srv/acme/shop/", tmp_path
+    )
 
 
 def test_uncommitted_changes_are_refused_with_both_choices(repo):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from buildloop.attempts import attempts_of, flaky_tests
 from buildloop.diagnosis.model import FailureMode, TestCounts
 from buildloop.ledger import add_up
 from buildloop.models import Usage, Verdict
 from buildloop.prompt.compose import compose_prompt
-from buildloop.state import attempts_of, flaky_tests
 from tests.support.states import GREEN, RED, START, iteration, report, state
 
 TWO = report(failing=("t::a", "t::b"))
@@ -94,3 +94,25 @@ def test_what_failed_before_an_install_is_no_proof_that_a_test_is_flaky():
     assert flaky_tests(installed) == set()
     assert len(attempts_of(installed)) == 1
     assert flaky_tests(iteration(0, before).with_report(after)) != set()
+
+
+def test_an_excused_failure_is_no_pass_and_makes_no_test_flaky():
+    excused = GREEN.model_copy(update={"excused": RED.reading.findings})
+    twice_red = iteration(1, excused).with_report(RED)
+    assert flaky_tests(twice_red) == set()
+    assert [attempt.passed for attempt in attempts_of(twice_red)] == [False]
+
+
+def test_a_gate_that_stops_at_its_first_failure_says_nothing_about_other_tests():
+    def fail_fast(test):
+        found = report(failing=(test,))
+        ran = found.commands[0].model_copy(update={"command": "pytest -x -n auto"})
+        return found.model_copy(update={"commands": (ran,)})
+
+    assert flaky_tests(iteration(1, fail_fast("t::a")).with_report(fail_fast("t::b"))) == set()
+    assert flaky_tests(iteration(1, fail_fast("t::a")).with_report(GREEN)) == {"t::a"}
+
+
+def test_of_green_trees_the_latest_is_the_best():
+    done = [iteration(0, GREEN), iteration(1, report(Verdict.PASSED, tree="tree-1")), iteration(2, RED)]
+    assert state(*done).best.number == 1

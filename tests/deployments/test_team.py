@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tasks.options import short_id
 from tests.deployments.conftest import sample_request
 from tests.support.repos import git
 from tests.support.scripts import WRITE_FIX, wrong
@@ -49,12 +50,12 @@ def watched(stack: Stack, orphaned, asking) -> dict[str, tuple[int, str]]:
     return {name: (command.returncode, said[name]) for name, command in watching.items()}
 
 
-def test_a_green_run_ends_the_watching_command_with_0(watched):
+def test_a_green_run_ends_the_watching_command_with_0(stack, watched):
     code, said = watched["green"]
     assert code == 0, said
     assert "Flow run finished successfully in 'Completed'" in said
     assert "complete after 1 iteration. A fresh run of the whole gate on commit" in said
-    assert "/artifacts/artifact/" in said
+    assert f"Report: {stack.ui}/artifacts/artifact/" in said
 
 
 def test_an_impossible_goal_ends_it_with_1_and_says_why(watched):
@@ -79,7 +80,7 @@ def test_another_worker_finishes_what_a_killed_one_began(stack, orphaned):
     names = [state["name"] for state in stack.ask(f"/flow_run_states/?flow_run_id={flow_run}")]
     assert "Crashed" in names
     assert "AwaitingRetry" in names
-    run_dir = stack.state / "runs" / f"run-{flow_run[:8]}"
+    run_dir = stack.state / "runs" / f"run-{short_id(flow_run)}"
     result = json.loads((run_dir / "result.json").read_text())
     assert (result["reason"], result["iterations"]) == ("complete", 2)
     commits = git(Path(request["repo"]), "log", "--format=%s", f"main..{result['branch']}").splitlines()
@@ -88,7 +89,7 @@ def test_another_worker_finishes_what_a_killed_one_began(stack, orphaned):
 
 def test_events_of_a_run_reach_prefect_with_a_resource_of_their_own(stack, orphaned):
     flow_run, _ = orphaned
-    resource = f"buildloop.run.run-{flow_run[:8]}"
+    resource = f"buildloop.run.run-{short_id(flow_run)}"
     wanted = {"filter": {"any_resource": {"id": [resource]}}, "limit": 50}
 
     def kinds() -> set[str] | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from buildloop.request import BuildRequest
+from tasks.options import short_id
 from tests.support.stack import Stack
 from tests.support.waiting import eventually
 
@@ -65,7 +66,7 @@ def test_a_run_that_asks_is_answered_in_the_browser_and_finishes(stack, asking, 
     shot(page, stack, "question")
     form.get_by_role("button", name="Submit").click()
     assert stack.ended(asking)["state_name"] == "Completed"
-    prompt = stack.state / "runs" / f"run-{asking[:8]}" / "iterations" / "1-2" / "prompt.md"
+    prompt = stack.state / "runs" / f"run-{short_id(asking)}" / "iterations" / "1-2" / "prompt.md"
     assert "## Guidance From a Person" in prompt.read_text()
     assert "turn the sign" in prompt.read_text()
 
@@ -78,27 +79,27 @@ def test_the_page_of_a_run_names_its_tasks_by_what_came_of_them(stack, asking, p
     text = page.inner_text("body")
     shot(page, stack, "run")
     assert "verify s1 i2: green" in text
-    assert f"run-{asking[:8]}" in text
+    assert f"run-{short_id(asking)}" in text
 
 
 def test_the_report_is_rendered_where_the_watching_command_says(stack, asking, page):
     stack.ended(asking)
     event = {
         "event": {"name": ["loop.completed"]},
-        "any_resource": {"id": [f"buildloop.run.run-{asking[:8]}"]},
+        "any_resource": {"id": [f"buildloop.run.run-{short_id(asking)}"]},
     }
     told = eventually(lambda: stack.ask("/events/filter", {"filter": event})["events"], 30)
     page.goto(told[0]["resource"]["prefect.resource.name"].rpartition("Report: ")[2])
     page.get_by_text("make the tests pass").first.wait_for()
     shot(page, stack, "report")
     text = page.inner_text("body")
-    assert f"buildloop/run-{asking[:8]}" in text
+    assert f"buildloop/run-{short_id(asking)}" in text
     assert "**" not in text, "Markdown is drawn, not shown"
 
 
 def test_somebody_is_told_that_a_run_waits(stack, asking, notices):
     _, received = notices
-    wanted = f"run-{asking[:8]} is Suspended"
+    wanted = f"run-{short_id(asking)} is Suspended"
     assert eventually(lambda: [text for text in received if wanted in text], 60)
 
 

@@ -73,6 +73,11 @@ def test_a_race_is_one_goal_in_several_ways():
     ("text", "name", "sentence"),
     [
         ("goals = 1", "g.toml", "unknown key 'goals'; did you mean 'goal'"),
+        (
+            "parallel = 0\n[[goal]]\ngoal='x'\nrepo='/r'\ntest='t'\nagent_command='a'",
+            "g.toml",
+            "parallel of the fleet",
+        ),
         ("goal = 3", "g.toml", r"\[\[goal\]\]"),
         ("[defaults]\ngoal = 'x'", "g.toml", "belongs into each"),
         (

@@ -15,8 +15,9 @@ from buildloop.github.publish import publish
 from buildloop.github.record import DRY_RUN_FILE, FILE, load_record
 from buildloop.models import WorkspaceInfo
 from buildloop.report.facts import RunFacts
+from buildloop.result import StopReason
 from tests.support import runs
-from tests.support.github_server import REPO, TOKEN
+from tests.support.github_server import REPO, TOKEN, github_server
 from tests.support.repos import commit_all, git, write_files
 
 pytestmark = pytest.mark.usefixtures("environment")
@@ -208,6 +209,46 @@ def test_a_branch_with_a_secret_in_any_of_its_commits_is_not_pushed(
         tell(done, tmp_path, access)
     assert git(hub.bare, "branch", "--list", "buildloop/*") == ""
     assert hub.pulls == []
+
+
+def test_what_lay_below_the_run_and_was_never_pushed_is_looked_at_too(hub, done, remote, tmp_path, access):
+    """The snapshot of `--include-dirty`, or a commit of the user: neither is the run's, both would be sent."""
+    git(remote, "checkout", "-q", "buildloop/1116-081502-3fa9")
+    write_files(remote, {".env": f"KEY={'sk-' + 'a1' * 20}\n"})
+    start = commit_all(remote, "uncommitted changes at the start")
+    # What is noted here about the other side may be wrong, by mistake or on purpose.
+    git(remote, "update-ref", "refs/remotes/origin/main", start)
+    write_files(remote, {"more.py": "x = 1\n"})
+    commit_all(remote, "buildloop: iteration 1")
+    git(remote, "checkout", "-q", "main")
+    below = replace(done, workspace=done.workspace.model_copy(update={"start_commit": start}))
+    with pytest.raises(GithubError, match=r"looks like a secret to \.env"):
+        tell(below, tmp_path, access)
+    assert git(hub.bare, "branch", "--list", "buildloop/*") == ""
+
+
+def test_neither_tags_nor_the_token_go_where_nobody_asked(hub, done, remote, tmp_path, access):
+    """A remote of the same name on another server is not GitHub; `push.followTags` is the user's, not the run's."""
+    with github_server() as other:
+        git(remote, "remote", "rename", "origin", "hub")
+        git(remote, "remote", "add", "origin", f"{other.url}/{REPO}.git")
+        git(remote, "config", "push.followTags", "true")
+        git(remote, "-c", "user.name=t", "-c", "user.email=t@localhost", "tag", "-a", "-m", "mine", "v1")
+        tell(done, tmp_path, access)
+        assert other.asked == []
+    assert git(hub.bare, "tag") == ""
+    branch = "buildloop/1116-081502-3fa9"
+    assert git(remote, "rev-parse", f"refs/remotes/hub/{branch}") == git(remote, "rev-parse", branch)
+
+
+def test_what_a_person_accepted_is_a_pull_request_that_claims_no_proof(hub, done, tmp_path, access):
+    taken = done.result.model_copy(
+        update={"reason": StopReason.ACCEPTED, "explanation": "A person accepted it."}
+    )
+    tell(replace(done, result=taken), tmp_path, access)
+    (pull,) = hub.pulls
+    assert "### What is known" in pull["body"]
+    assert hub.comments[12] == []
 
 
 def test_a_branch_that_cannot_be_pushed_is_said_without_the_token(hub, done, tmp_path, access):

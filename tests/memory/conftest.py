@@ -37,7 +37,7 @@ def new_database(postgresql_server: str) -> Callable[[], str]:
     return make
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Location:
     """Where an empty memory is; nothing has been made there yet."""
     if request.param == "sqlite":

@@ -91,3 +91,20 @@ def test_a_memory_that_cannot_be_used_is_one_sentence(told, tmp_path, monkeypatc
     assert "cannot be used" in told("memory", "stats", code=1)
     monkeypatch.setenv(VARIABLE, "off")
     assert "switched off" in told("memory", "stats", code=2)
+
+
+def test_the_doctor_says_where_memory_is_how_large_and_what_is_wrong_with_it(told, tmp_path, monkeypatch):
+    def memory():
+        return next(one for one in json.loads(told("doctor", "--json")) if one["name"] == "memory")
+
+    assert (memory()["state"], "sqlite" in memory()["found"], "2 failures" in memory()["found"]) == (
+        "ok",
+        True,
+        True,
+    )
+    monkeypatch.setenv(VARIABLE, "postgresql://user:hunter22@127.0.0.1:1/team")
+    assert memory()["state"] == "warn"
+    assert "hunter22" not in str(memory())
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "none.db"))
+    assert "empty" in memory()["found"]
+    assert not (tmp_path / "none.db").exists()

@@ -77,6 +77,37 @@ def test_a_flaky_test_is_nobodys_fix():
     assert [one.failure.finding.test for one in last_outcomes(state(shaky, iteration(1, GREEN)))] == []
 
 
+def test_pitfall_34_a_test_that_turns_out_to_be_flaky_is_no_fix_then_or_later():
+    shaky = iteration(1, report(failing=("t::a",))).with_report(GREEN)
+    red = iteration(0, report(failing=("t::a",)))
+    assert not [one for one in last_outcomes(state(red, shaky)) if one.fixed]
+    again = (red, shaky, iteration(2, report(failing=("t::a",))), iteration(3, GREEN))
+    assert not [one for upto in (3, 4) for one in last_outcomes(state(*again[:upto])) if one.fixed]
+
+
+def test_pitfall_34_what_a_rollback_took_back_is_nobodys_fix():
+    """Iteration 1 broke a; the tree without it is restored, and iteration 2 does something else."""
+    broke = iteration(1, BOTH, mode=FailureMode.INFINITE_LOOP, back_to="0" * 40)
+    after = state(iteration(0, ONLY_B), broke, iteration(2, ONLY_B))
+    assert {one.failure.finding.test: one.fixed for one in last_outcomes(after)} == {"t::b": False}
+
+
+def test_after_a_rollback_what_is_mended_is_measured_from_the_restored_tree():
+    stuck = iteration(1, BOTH, mode=FailureMode.INFINITE_LOOP, back_to="0" * 40)
+    (one,) = last_outcomes(state(iteration(0, ONLY_B), stuck, iteration(2, GREEN)))
+    assert (one.fixed, one.direct, one.failure.last_red) == (True, True, "0" * 40)
+
+
+def test_pitfall_34_what_was_not_red_right_before_is_no_fix_of_this_iteration():
+    """A failure without a test vanishes unseen while others are red; the whole work is not its fix."""
+    nameless = ONLY_B.model_copy(
+        update={"reading": replace(ONLY_B.reading, findings=(Finding(message="cannot link"),), failing=())}
+    )
+    after = state(iteration(0, nameless), iteration(1, ONLY_B), iteration(2, ONLY_B), iteration(3, GREEN))
+    direct = {one.failure.finding.message: one.direct for one in last_outcomes(after)}
+    assert direct == {"cannot link": False, "t::b is wrong": True}
+
+
 def test_a_quarantined_test_is_not_taken_for_fixed():
     excused = GREEN.model_copy(update={"excused": (Finding(message="t::a is wrong", test="t::a"),)})
     assert outcomes(BOTH, excused) == {"t::a": None, "t::b": True}

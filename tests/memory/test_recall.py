@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 
+import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,7 +17,10 @@ from buildloop.errors import MemoryUnavailable
 from buildloop.memory.location import VARIABLE, Kind, memory_location
 from buildloop.memory.recall import Scope, query_similar_failures, similar_failures
 from buildloop.memory.store import open_store
+from buildloop.memory.words import search_words, words_among
+from buildloop.workspace.repository import open_repository
 from tests.support.memories import OTHER, REPO, Events, finding, fix, remember
+from tests.support.repos import make_repo
 
 PYTEST_LOG = """\
 =================================== FAILURES ===================================
@@ -172,6 +178,78 @@ def test_the_limit_is_lifted_afterwards(store):
             store.rows("SELECT count(*) FROM failures")
     remember(store, finding())
     assert messages(store, finding())
+
+
+@contextmanager
+def deaf_server(answer=b""):
+    """The address of a server that takes every connection, says at most this, and then nothing any more."""
+    kept = []
+
+    def serve(listening):
+        with suppress(OSError):
+            while True:
+                kept.append(listening.accept()[0])
+                kept[-1].sendall(answer)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=serve, args=(listening,), daemon=True).start()
+        try:
+            yield f"postgresql://user:hunter22@127.0.0.1:{listening.getsockname()[1]}/db?sslmode=disable"
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+            for one in kept:
+                one.close()
+
+
+# Authentication is fine, the server is ready for a query: and answers none.
+GREETING = b"R\0\0\0\x08\0\0\0\0" + b"K\0\0\0\x0c\0\0\0\x01\0\0\0\x02" + b"Z\0\0\0\x05I"
+
+
+@pytest.mark.parametrize("greeting", [b"", GREETING], ids=["silent", "greets"])
+def test_a_server_that_takes_the_connection_and_hangs_does_not_hold_a_run(greeting):
+    events = Events()
+    with deaf_server(greeting) as address:
+        place = memory_location({VARIABLE: address})
+        assert (
+            query_similar_failures("x", scope=Scope(REPO), location=place, emit=events.emit, seconds=0.5)
+            == []
+        )
+    assert events.types() == ["loop.degraded"]
+    assert "in time" in events[0]["why"]
+    assert "hunter22" not in events[0]["why"]
+
+
+@pytest.mark.slow
+def test_a_server_that_hangs_in_a_lookup_and_cannot_be_asked_to_stop_is_hung_up_on(new_database, monkeypatch):
+    """Without the cancel request the only way out is to end the connection."""
+    monkeypatch.setattr(psycopg.Connection, "cancel_safe", lambda *_, **__: None)
+    with (
+        closing(open_store(memory_location({VARIABLE: new_database()}))) as store,
+        pytest.raises(MemoryUnavailable, match="too long"),
+        store.within(0.5),
+    ):
+        store.rows("SELECT pg_sleep(3)")
+
+
+def test_without_a_scope_it_is_the_repository_one_stands_in(tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "memory.db"))
+    repo = make_repo(tmp_path / "repo", {"a": "b"})
+    with closing(open_store(memory_location({VARIABLE: str(tmp_path / "memory.db")}))) as store:
+        remember(store, finding(), repo=open_repository(repo).repo_id)
+    monkeypatch.chdir(repo)
+    assert [one.message for one in query_similar_failures("KeyError: 'user'", max_results=3)] == [
+        "KeyError: 'user'"
+    ]
+    monkeypatch.chdir(tmp_path)
+    events = Events()
+    assert query_similar_failures("KeyError: 'user'", emit=events.emit) == []
+    assert "not a git repository" in events[0]["why"]
+
+
+def test_words_of_failures_that_are_not_indexed_yet_are_cut_like_all_others():
+    name = "find_" + "a_very_long_name_of_a_function_" * 3
+    asked = frozenset(search_words(name))
+    assert words_among(asked, f"NameError: {name}") == asked
 
 
 @pytest.mark.parametrize("damage", ["no database", "folder", "unreachable server", "wrong address"])

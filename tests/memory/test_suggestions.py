@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from buildloop.diagnosis.model import ErrorClass, FailureMode
 from buildloop.memory import generate_suggested_actions
 from buildloop.memory.advice import CLASS_ADVICE, STAGE_ADVICE
-from buildloop.memory.credit import LEAST_TRIALS, fades
+from buildloop.memory.credit import LEAST_TRIALS, NOTICEABLE, chance_to_help, fades
 from buildloop.memory.facts import settle_failure
 from buildloop.memory.model import Change, Fix, Moment, Record, SimilarFailure
 from buildloop.memory.recall import Scope, record_of, similar_failures
@@ -28,6 +29,8 @@ from tests.support.memories import NOW, REPO, Events, finding, fix, remember, su
 RECORDS = st.builds(
     lambda worked, failed: Record(worked=worked, tried=worked + failed), *[st.integers(0, 50)] * 2
 )
+
+FIRST = Moment(run="run-1", iteration=1)
 
 
 def known_fix(name: str, worked: int = 1, tried: int = 1, *, faded: bool = False) -> Fix:
@@ -54,6 +57,7 @@ def seen(*fixes: Fix, exact: bool = True, relevance: float = 1.0) -> SimilarFail
         seen=1,
         first_seen="2026-01-01T00:00:00Z",
         last_seen="2026-01-01T00:00:00Z",
+        first_run="r",
         last_run="r",
         fixes=fixes,
     )
@@ -124,14 +128,60 @@ def test_the_estimate_is_a_beta_prior(record):
     assert Record().estimate == 0.5
 
 
+def record(worked, tried):
+    return Record(worked=worked, tried=tried)
+
+
+def faded_among(own, others):
+    return fades(own, record(own.worked + others.worked, own.tried + others.tried))
+
+
 @given(RECORDS, RECORDS)
-def test_what_raises_the_fix_rate_never_fades_and_what_is_new_gets_its_chance(own, others):
-    overall = Record(worked=own.worked + others.worked, tried=own.tried + others.tried)
+def test_an_unbroken_record_never_fades_and_what_is_new_gets_its_chance(own, others):
+    overall = record(own.worked + others.worked, own.tried + others.tried)
     assert overall.without(own) == others
-    if own.tried < LEAST_TRIALS:
+    if own.tried < LEAST_TRIALS or own.worked == own.tried:
         assert not fades(own, overall)
-    elif others.tried >= LEAST_TRIALS:
-        assert fades(own, overall) == (own.estimate <= others.estimate)
+    elif fades(own, overall):
+        worse = record(max(0, own.worked - 1), own.tried)
+        assert faded_among(worse, others)
+        # Doing without is better, or the difference is too small to be noticed.
+        assert own.estimate < (others.estimate if others.tried >= LEAST_TRIALS else 0.5) + NOTICEABLE
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "gone"),
+    [
+        (record(4, 4), record(18, 20), False),
+        (record(4, 5), record(18, 20), False),
+        (record(3, 4), record(18, 20), False),
+        (record(6, 10), record(20, 100), False),
+        (record(0, 3), record(18, 20), True),
+        (record(2, 10), record(15, 20), True),
+        (record(300, 600), record(5000, 10000), True),
+        (record(0, 5), record(0, 0), True),
+        (record(2, 5), record(0, 0), False),
+    ],
+)
+def test_it_takes_evidence_to_fade(own, others, gone):
+    """Many trials with no noticeable gain are evidence; a few less lucky ones are not."""
+    assert faded_among(own, others) == gone
+
+
+def test_the_chance_to_help_is_that_of_two_beta_distributions():
+    """Against drawing from them."""
+    chance, draws = random.Random(1), 20_000
+    for own, others in (
+        (record(4, 5), record(18, 20)),
+        (record(1, 4), record(1, 6)),
+        (record(9, 9), record(0, 3)),
+    ):
+        won = sum(
+            chance.betavariate(own.worked + 1, own.tried - own.worked + 1)
+            > chance.betavariate(others.worked + 1, others.tried - others.worked + 1) + NOTICEABLE
+            for _ in range(draws)
+        )
+        assert abs(chance_to_help(own, others) - won / draws) < 0.015
 
 
 def test_suggestions_that_do_not_raise_the_fix_rate_fade(store):
@@ -193,14 +243,19 @@ def test_a_resolution_is_true_or_false(store):
         mark_suggestion_resolved(store, "s1", "maybe", emit=Events().emit)
 
 
+def together(number, **changes):
+    """Several suggestions of one iteration."""
+    return suggestion(number, iteration=1, **changes)
+
+
 def test_resolve_outstanding_suggestions_leaves_resolved_ones_alone(store):
     for number in (1, 2, 3, 4):
-        record_suggestion(store, suggestion(number), NOW, Events().emit)
+        record_suggestion(store, together(number), NOW, Events().emit)
     mark_suggestion_resolved(store, "s1", "false", emit=Events().emit)
     green = {suggestion(number).fingerprint: True for number in (1, 2)}
     red = {suggestion(3).fingerprint: False}
     events = Events()
-    assert resolve_outstanding_suggestions(store, "run-1", green | red, emit=events.emit) == ["s2", "s3"]
+    assert resolve_outstanding_suggestions(store, FIRST, green | red, emit=events.emit) == ["s2", "s3"]
     assert [one.resolved for one in suggestions_of(store, "run-1")] == ["false", "true", "false", None]
     assert len(events) == 2
 
@@ -208,19 +263,30 @@ def test_resolve_outstanding_suggestions_leaves_resolved_ones_alone(store):
 def test_pitfall_34_credit_goes_only_to_what_was_shown_for_the_failure_that_went_green(store):
     """One success in two is one of two, and the success of one failure is not another's."""
     for number, key in enumerate(("fix-a", "fix-a", "fix-b"), 1):
-        record_suggestion(store, suggestion(number, keys=(key,)), NOW, Events().emit)
+        record_suggestion(store, together(number, keys=(key,)), NOW, Events().emit)
     outcomes = {suggestion(1).fingerprint: True, suggestion(2).fingerprint: False}
-    resolve_outstanding_suggestions(store, "run-1", outcomes, emit=Events().emit)
+    resolve_outstanding_suggestions(store, FIRST, outcomes, emit=Events().emit)
     assert record_of(store, 0, "fix-a") == Record(worked=1, tried=2)
     assert record_of(store, 0, "fix-b") == Record()
 
 
+def test_pitfall_34_a_green_credits_what_was_shown_in_its_own_iteration_not_what_was_open_from_before(store):
+    failure = suggestion(1).fingerprint
+    for number in (1, 2, 3):
+        record_suggestion(
+            store, suggestion(number, fingerprint=failure, keys=(f"fix-{number}",)), NOW, Events().emit
+        )
+    resolve_outstanding_suggestions(
+        store, Moment(run="run-1", iteration=3), {failure: True}, emit=Events().emit
+    )
+    assert [one.resolved for one in suggestions_of(store, "run-1")] == ["false", "false", "true"]
+    assert [record_of(store, 0, f"fix-{number}").worked for number in (1, 2, 3)] == [0, 0, 1]
+
+
 def test_another_runs_suggestions_are_not_settled(store):
     record_suggestion(store, suggestion(1, run="run-2"), NOW, Events().emit)
-    assert (
-        resolve_outstanding_suggestions(store, "run-1", {suggestion(1).fingerprint: True}, emit=Events().emit)
-        == []
-    )
+    green = {suggestion(1).fingerprint: True}
+    assert resolve_outstanding_suggestions(store, FIRST, green, emit=Events().emit) == []
 
 
 def test_a_suggestion_is_found_by_the_beginning_of_its_id(store):

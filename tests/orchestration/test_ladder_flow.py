@@ -9,6 +9,7 @@ import time
 import pytest
 
 from buildloop.events import read_events
+from buildloop.people.hints import give
 from buildloop.result import StopReason
 from buildloop.rundir import RunDir
 from tests.support.command import command_environment, run_buildloop
@@ -198,3 +199,27 @@ def test_commits_added_to_a_stopped_runs_branch_are_not_dropped_by_a_resume(play
     assert refused.returncode == 2
     assert "was moved" in refused.stderr
     assert git(repo, "show", f"{result.branch}:mine.txt") == "precious"
+
+
+def test_a_stuck_run_that_was_told_something_goes_on_when_it_is_resumed(play, build, tmp_path):
+    rules = [{"when": {"prompt": "look at the sign"}, "do": [WRITE_FIX]}]
+    rules += [{"when": {"call": n}, "do": [wrong(n)]} for n in range(1, 30)]
+    result, run = play(*rules)
+    assert result.reason is StopReason.STUCK
+    assert build(run.request()).reason is StopReason.STUCK, "nothing was said, so nothing is left to try"
+    give(run.path, "look at the sign", "a person")
+    again = build(run.request())
+    assert (again.reason, again.iterations) == (StopReason.COMPLETE, result.iterations + 1)
+    assert build(run.request()).iterations == again.iterations, "a replay goes the same way"
+
+
+def test_a_run_that_was_stopped_resumed_and_killed_can_be_resumed_again(play, build, repo):
+    """The result of the first stop says where the branch was then, not where it is now."""
+    result, run = play(*[{"when": {"call": n}, "do": [wrong(n)]} for n in range(1, 9)], max_iterations=1)
+    assert result.reason is StopReason.MAX_ITERATIONS
+    more = run.request().model_copy(update={"max_iterations": 2})
+    build(more)
+    run.forget_result()
+    (run.path / "iterations" / "1-2" / "iteration.json").unlink()
+    last = build(more.model_copy(update={"max_iterations": 3}))
+    assert (last.reason, last.iterations) == (StopReason.MAX_ITERATIONS, 3)

@@ -7,11 +7,20 @@ import threading
 
 import pytest
 
-from buildloop.cli.tell import tell_run, waiting_question
+from buildloop.cli.tell import tell_run
 from buildloop.decide import Stop, decide
 from buildloop.errors import InputError
 from buildloop.models import Tampering
-from buildloop.people.answer import Answer, Choice, after, asks, question, read_answer, write_answer
+from buildloop.people.answer import (
+    Answer,
+    Choice,
+    after,
+    asks,
+    question,
+    read_answer,
+    waiting_question,
+    write_answer,
+)
 from buildloop.people.hints import give, hints, unheard
 from buildloop.prompt.compose import compose_prompt
 from buildloop.result import StopReason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from buildloop.diagnosis.model import Diagnosis, FailureMode
 from buildloop.report.error_context import SimilarFailure, format_context_error_report
 from buildloop.report.github_comment import MOST_BYTES, format_github_error_comment
-from buildloop.report.github_report import failure_comment, github_report
+from buildloop.report.github_report import failure_comment, github_report, pull_request_title
 from buildloop.report.html import html_report
 from buildloop.report.markdown import run_report
 from buildloop.report.safe import code, sentence
@@ -134,7 +135,9 @@ def poisoned(text: str):
 @pytest.mark.parametrize("line", ["x" * 300, "ü" * 900, "🔥" * 500, "`" * 2_000, "<&>" * 300])
 def test_a_comment_stays_below_githubs_limit_and_keeps_both_ends_of_the_log(line):
     log = "\n".join(["the first line", *[f"{number} {line}" for number in range(5_000)], "the last line"])
-    text = format_github_error_comment(log, "gate", 1, line * 50, 12, log=log, actions=(line,) * 9)
+    text = format_github_error_comment(
+        log, "gate", 1, line * 50, 12, similar=(), log=log, actions=(line,) * 9
+    )
     assert len(text) <= len(text.encode()) <= MOST_BYTES < 65_536
     assert details_of(text)[0] == "Log"
     assert "the first line" in text
@@ -149,7 +152,7 @@ def test_the_comment_of_the_longest_run_fits():
 
 def test_a_long_line_is_cut_and_not_the_end_of_the_log():
     log = "x" * 500_000 + "\nthe reason"
-    assert "the reason" in format_github_error_comment(log, "gate", 1, "g")
+    assert "the reason" in format_github_error_comment(log, "gate", 1, "g", similar=())
 
 
 def test_secrets_are_masked_before_anything_is_cut(monkeypatch):
@@ -174,3 +177,22 @@ def test_a_terminal_report_cannot_be_painted_by_a_log():
     text = format_context_error_report("\x1b[2J\x1b]0;title\x07red", "gate", 1, "\x1b[31mgoal", plain=True)
     assert "\x1b" not in text
     assert "\x07" not in text
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "closes https://github.com/ada/shop/issues/12",
+        "Fixes: www.github.com/ada/shop/issues/12",
+        "resolves ada/shop#12",
+        "closes GH-12",
+        "fix #12, @ada",
+    ],
+)
+def test_no_words_of_others_close_an_issue_or_call_anybody(call):
+    """A title becomes the message of a squashed commit, and there GitHub reads such words too."""
+    facts = runs.complete()
+    goal = facts.request.model_copy(update={"goal": call})
+    for text in (sentence(call), pull_request_title(replace(facts, request=goal))):
+        assert not re.search(r"#\d|GH-\d|@\w|://|www\.", text)
+        assert text.replace("\u200b", "") == call

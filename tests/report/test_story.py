@@ -8,10 +8,13 @@ from datetime import UTC, datetime
 import pytest
 
 from buildloop.ledger import Call
-from buildloop.models import AgentOutcome, Usage
+from buildloop.models import AgentOutcome, Secret, Tampering, Usage
+from buildloop.report.github_report import github_report
+from buildloop.report.html import html_report
 from buildloop.report.markdown import ROWS_SHOWN, iteration_table, run_report
 from buildloop.report.story import story_of
 from buildloop.report.words import duration, money
+from buildloop.result import EXIT_CODES, StopReason
 from tests.support import runs
 
 
@@ -21,6 +24,25 @@ def test_only_a_complete_run_proves_anything():
         "one_iteration",
         "no_cost",
     }
+
+
+def test_what_a_person_accepted_is_a_success_that_is_not_proven():
+    """Every view: a good end, something to merge and nothing to go on with, and no claim that the gate holds."""
+    found = runs.accepted()
+    story = story_of(found)
+    assert (story.outcome.tone, story.proof.holds) == ("good", False)
+    assert [one.what for one in story.commands] == ["Review", "Merge", "Undo"]
+    assert "not proven" in story.commands[1].note
+    assert "worktree" not in story.commands[2].line
+    text = github_report(found)
+    assert "### What is known" in text
+    assert "a person accepted it so" in text
+    assert "goal is not met" not in text
+
+
+def test_only_what_can_be_merged_is_a_success():
+    assert {reason for reason in StopReason if reason.is_success} == {"complete", "accepted"}
+    assert {reason for reason in StopReason if EXIT_CODES[reason] == 0} == {"complete", "accepted"}
 
 
 def test_the_proof_is_about_the_tree_that_is_handed_back():
@@ -93,3 +115,42 @@ def test_money_is_told_in_cents_and_parts_of_them_where_they_matter(dollars, wor
 )
 def test_time_is_told_in_words(seconds, words):
     assert duration(seconds) == words
+
+
+def test_what_was_done_to_the_tests_is_shown_with_its_diff_and_what_was_kept_out_of_the_commits():
+    found = runs.one_iteration()
+    last = found.iterations[-1]
+    bent = Tampering(
+        rule="skipped", file="tests/a.py", text="a test was skipped", diff="+@skip <b>\n", blocks=True
+    )
+    noted = Tampering(rule="values", file="tests/b.py", text="other values", blocks=False)
+    point = last.agent.checkpoint.model_copy(
+        update={"refused": (Secret(file=".env", line=3, kind="AWS Access Key"),), "restored": ("tests/c.py",)}
+    )
+    changed = last.model_copy(
+        update={
+            "agent": last.agent.model_copy(update={"checkpoint": point}),
+            "reports": (last.gate.model_copy(update={"tampering": (bent, noted)}),),
+        }
+    )
+    told = replace(found, iterations=(*found.iterations[:-1], changed))
+    page, text = html_report(told), run_report(told)
+    for said in (
+        "a test was skipped",
+        "other values",
+        ".env, line 3 holds a secret (AWS Access Key)",
+        "tests/c.py is protected",
+    ):
+        assert said in page
+        assert said.replace("_", "\\_") in text or said in text
+    assert "+@skip &lt;b&gt;" in page
+    assert "+@skip <b>" in text
+    assert "noted; it did not turn the gate red" in text
+
+
+def test_objections_that_are_only_noted_accuse_nobody():
+    found = runs.one_iteration()
+    noted = Tampering(rule="values", file="tests/b.py", text="other values", blocks=False)
+    last = found.iterations[-1]
+    changed = last.model_copy(update={"reports": (last.gate.model_copy(update={"tampering": (noted,)}),)})
+    assert "not earned" not in run_report(replace(found, iterations=(*found.iterations[:-1], changed)))

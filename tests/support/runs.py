@@ -284,6 +284,16 @@ def cancelled() -> RunFacts:
     )
 
 
+def accepted() -> RunFacts:
+    """A person took it although a test is red."""
+    steps = [
+        step(0, gate(0, 3), FailureMode.CODE_ERROR),
+        step(1, gate(1, 1), FailureMode.CODE_ERROR, fill=12),
+    ]
+    why = "A person accepted it as it is. All iterations were used."
+    return facts(steps, StopReason.ACCEPTED, why)
+
+
 def nothing_yet() -> RunFacts:
     return replace(facts([], None), running=True)
 
@@ -296,5 +306,6 @@ ALL = {
     "no_agent_calls": no_agent_calls,
     "no_cost": no_cost,
     "cancelled": cancelled,
+    "accepted": accepted,
     "nothing_yet": nothing_yet,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,10 +15,12 @@ from buildloop.workspace.integrity.files import is_test, matches
 from buildloop.workspace.integrity.gate_files import Read, changed_gate, gate_of
 from buildloop.workspace.integrity.hard_coded import Literals, hard_coded
 from buildloop.workspace.integrity.hidden import hidden_files
+from buildloop.workspace.integrity.linters import loosened_checkers
 from buildloop.workspace.integrity.model import Change, Objection, Role, Tests, Unit
 from buildloop.workspace.integrity.readers import read_file
+from buildloop.workspace.integrity.readers.blocks import JS
 from buildloop.workspace.integrity.settings import narrowed_settings
-from buildloop.workspace.integrity.surroundings import surrounding_tricks
+from buildloop.workspace.integrity.surroundings import cut_off, surrounding_tricks
 from buildloop.workspace.integrity.trees import Blob, blobs, changes_between
 from buildloop.workspace.integrity.tricks import tricks_in
 
@@ -47,9 +49,11 @@ def _objections(evidence: Evidence, blob: Blob) -> list[Objection]:
     changes = changes_between(root, start, evidence.commit, blob)
     old, new = _reader(blob, start), _reader(blob, evidence.commit)
     inside = Path(evidence.workspace.workdir).relative_to(root).as_posix()
+    names = _names(root, start)
     before, after = tests_of(changes, newer=False), tests_of(changes, newer=True)
     found = [
-        *judge_trees(changes, before, after, _python_literals(root, start, old)),
+        *judge_trees(changes, before, after, _literals(names, old)),
+        *cut_off(changes, names),
         *_gate(evidence, inside, changes, before, old, new),
     ]
     found += hidden_files(root)
@@ -78,11 +82,11 @@ def judge_trees(
         Objection("unreadable", name, f"the test file {name} can no longer be read as code")
         for name in sorted(after.unreadable - before.unreadable)
     ]
+    found += narrowed_settings(changes)
     for change in changes:
-        found += narrowed_settings(change)
         found += tricks_in(change)
         found += surrounding_tricks(change)
-        if change.name.endswith(".py") and not is_test(change.name):
+        if not is_test(change.name):
             found += hard_coded(change, literals)
     return found
 
@@ -91,6 +95,7 @@ def tests_of(changes: Sequence[Change], *, newer: bool) -> Tests:
     units: list[Unit] = []
     functions: set[str] = set()
     unreadable: set[str] = set()
+    derived: set[tuple[str, str]] = set()
     for change in changes:
         name, text = (change.name, change.after) if newer else (change.old_name, change.before)
         if text is None or not (is_test(name) or (name.endswith(".rs") and "#[" in text and "test" in text)):
@@ -101,27 +106,29 @@ def tests_of(changes: Sequence[Change], *, newer: bool) -> Tests:
             continue
         units += reading.units
         functions |= reading.functions
-    return Tests(tuple(units), frozenset(functions), frozenset(unreadable))
+        derived |= reading.derived
+    return Tests(tuple(units), frozenset(functions), frozenset(unreadable), frozenset(derived))
 
 
-def _python_literals(root: Path, start: str, read: Read) -> Literals:
-    """The values of every Python test of the start commit, test by test; a fixture's values belong to each of them."""
+def _literals(names: Callable[[], Sequence[str]], read: Read) -> Literals:
+    """The values of every test of the start commit, test by test; a fixture's values belong to each of its language."""
 
     @cache
-    def literals() -> list[frozenset[str]]:
-        names = [
-            n
-            for n in run_git(root, "ls-tree", "-r", "-z", "--name-only", start).split("\0")
-            if n.endswith(".py") and is_test(n)
-        ]
+    def literals(suffix: str) -> list[frozenset[str]]:
+        same = JS.search if JS.search(suffix) else lambda name: name.endswith(suffix)
+        tests = [name for name in names() if same(name) and (is_test(name) or suffix == ".rs")]
         units = [
-            u for n in names[:MOST_TEST_FILES] if (found := read_file(n, read(n) or "")) for u in found.units
+            u for n in tests[:MOST_TEST_FILES] if (found := read_file(n, read(n) or "")) for u in found.units
         ]
         shared = {one for unit in units if unit.role is Role.SETUP for one in unit.literals}
-        tests = ({*unit.literals, *shared} for unit in units if unit.role is Role.TEST)
-        return [frozenset(one.removesuffix(".0") for one in test) for test in tests]
+        wanted = ({*unit.literals, *shared} for unit in units if unit.role is Role.TEST)
+        return [frozenset(one.removesuffix(".0") for one in test) for test in wanted]
 
     return literals
+
+
+def _names(root: Path, start: str) -> Callable[[], Sequence[str]]:
+    return cache(lambda: run_git(root, "ls-tree", "-r", "-z", "--name-only", start).split("\0"))
 
 
 def _gate(
@@ -146,6 +153,7 @@ def _gate(
         for c in changes
         if c.status == "A" and c.mode == "100755" and c.name.rpartition("/")[2] in gate.programs
     ]
+    found += [one for change in changes for one in loosened_checkers(change, gate.words)]
     return found + [
         Objection("shadowed", name, f"{name} has the name of a program that the gate runs") for name in shims
     ]

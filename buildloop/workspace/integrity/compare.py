@@ -4,12 +4,13 @@ reformatted; it may not say less."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from buildloop.workspace.integrity.files import is_collected
 from buildloop.workspace.integrity.model import Assertion, Objection, Role, Tests, Unit
 from buildloop.workspace.integrity.pool import Pool, pool_of
 from buildloop.workspace.integrity.readers import MODULE
+from buildloop.workspace.integrity.stand_ins import new_patches, new_support, stand_ins
 
 PATHLIKE = ("/", ".", ":", "\\")
 
@@ -27,7 +28,13 @@ def compare_tests(before: Tests, after: Tests, renamed: Mapping[str, str]) -> li
             found += _compare_support(old, new, pool)
         elif old.role is Role.TEST:
             found += _gone(old, pool, after)
-    return found + _new_patches(pairs) + _focused(before, after) + _stand_ins(before, after)
+    return (
+        found
+        + new_patches(pairs)
+        + new_support(pairs, after)
+        + _focused(before, after)
+        + stand_ins(pairs, before, after)
+    )
 
 
 def _counterpart(
@@ -61,12 +68,12 @@ def _compare_support(old: Unit, new: Unit, pool: Pool) -> list[Objection]:
         for what in sorted(new.marks - old.marks)
     ]
     found += _lost_demands(old, new, pool)
-    if not found and (old.role is Role.SETUP or old.name == MODULE):
+    if not found and (old.role is Role.SETUP or old.name == MODULE or not old.assertions):
         found += _lost_literals(old, new, pool)
         kept = [one for one in new.literals if one in set(old.literals)]
         if (
             not found
-            and old.role is Role.SETUP
+            and old.name != MODULE
             and Counter(kept) == Counter(old.literals)
             and kept != list(old.literals)
         ):
@@ -85,7 +92,7 @@ def _lost_demands(old: Unit, new: Unit, pool: Pool) -> list[Objection]:
         if sure[demand.exact] > 0 or (demand.conditional and left[demand.exact] > 0):
             sure[demand.exact] -= 1
             left[demand.exact] -= 1
-        elif not pool.take(demand):
+        elif not pool.take(demand, frozenset(new.literals)):
             found.append(Objection("weakened", new.file, _how(demand, old, new)))
     return found
 
@@ -106,6 +113,9 @@ def _how(lost: Assertion, old: Unit, new: Unit) -> str:
 def _lost_literals(old: Unit, new: Unit, pool: Pool) -> list[Objection]:
     """Values that a test or fixture works with: what it gives the code decides as much as what it expects."""
     lost = Counter(old.literals) - Counter(new.literals)
+    if {one.exact for one in old.assertions} - {one.exact for one in new.assertions}:
+        # Rewritten: how often a value is spelled out follows the form; that it is used does not.
+        lost = Counter(set(lost) - set(new.literals))
     gone = []
     for value, times in lost.items():
         if old.role is not Role.TEST and (value in new.literals or pool.literals[value] > 0):
@@ -157,57 +167,6 @@ def _same_calls(old: Unit, after: Tests) -> bool:
     return any(
         u.role is Role.TEST and is_collected(u.file) and u.calls and u.calls >= old.calls for u in after.units
     )
-
-
-def _new_patches(pairs: Iterable[tuple[Unit, Unit | None]]) -> list[Objection]:
-    """The code under test replaced in a test or fixture that existed before, or for the whole file."""
-    return [
-        Objection(
-            "replaced", new.file, f"{_called(new)} in {new.file} now replaces {target} by something else"
-        )
-        for old, new in pairs
-        if new is not None and len(new.patches) > len(old.patches)
-        for target in sorted(new.patches - old.patches)
-        if _is_own_code(target)
-    ]
-
-
-def _is_own_code(target: str) -> bool:
-    """Clocks, randomness, the environment and the network may be replaced; nothing else of the code under test."""
-    bare = target.strip("'\"`")
-    outside = (
-        "time.",
-        "datetime.",
-        "random.",
-        "os.",
-        "sys.std",
-        "socket.",
-        "requests.",
-        "httpx.",
-        "uuid.",
-        "logging.",
-        "secrets.",
-    )
-    return not bare.startswith(outside) and not bare.startswith(
-        ("os.environ", "Date", "Math", "console", "global", "window", "fs", "axios")
-    )
-
-
-def _stand_ins(before: Tests, after: Tests) -> list[Objection]:
-    """A function under the name of the one that existing tests ask: they would now test themselves."""
-    asked = {
-        root
-        for unit in before.units
-        if unit.role is Role.TEST
-        for one in unit.assertions
-        for root in one.roots
-    }
-    made_up = sorted((after.local_functions - before.local_functions) & asked)
-    where = next((unit.file for unit in after.units if unit.role is Role.TEST), "")
-    return [
-        Objection("replaced", where, f"the tests now bring their own {name} and test that")
-        for name in made_up
-    ]
 
 
 def _focused(before: Tests, after: Tests) -> list[Objection]:

@@ -29,6 +29,10 @@ SNAPSHOT = re.compile(
 NEVER_COLLECTED = re.compile(
     r"(?:^|/)(?:node_modules|vendor|\.[^/]+|_[^_/][^/]*|disabled|old|archive[d]?|attic|backup|trash)/|\.(?:bak|orig|disabled|off|txt|skip|old)$|~$"
 )
+# `x_windows_test.go` is built there only.
+GO_PLATFORM = re.compile(
+    r"_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris|wasip1|windows|386|amd64|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm)_test\.go$"
+)
 DEPENDENCY_FOLDER = re.compile(
     r"(?:^|/)(?:node_modules|\.?venv|env|site-packages|target|vendor|\.tox|\.nox|dist)/"
 )
@@ -54,7 +58,11 @@ def collected_by_name(name: str) -> bool:
     if "setup" in PurePosixPath(name).name.lower():
         return False
     if name.endswith(".go"):
-        return name.endswith("_test.go") and not PurePosixPath(name).name.startswith(("_", "."))
+        return (
+            name.endswith("_test.go")
+            and not GO_PLATFORM.search(name)
+            and not PurePosixPath(name).name.startswith(("_", "."))
+        )
     return True
 
 

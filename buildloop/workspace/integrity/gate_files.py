@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from buildloop.workspace.integrity.makefiles import (
+    INCLUDED,
     MAKEFILES,
     Makefile,
+    extends,
     extends_lines,
-    merged,
     reached,
     read_makefile,
     weakened,
@@ -39,6 +40,7 @@ INFRASTRUCTURE = re.compile(
     r"|(?:^|/)[^/]*(?:test|check|verify|lint|unit|smoke|assert|expect|validate|gate|spec|^ci)[^/]*$",
     re.I,
 )
+ONLY_SAYS = re.compile(r"(?:echo|printf)\s[^|&;<>$`]*$")
 MOST_FILES = 200
 
 
@@ -51,6 +53,7 @@ class Gate:
     targets: dict[str, list[str]] = field(default_factory=dict)
     packages: dict[str, set[str]] = field(default_factory=dict)
     programs: set[str] = field(default_factory=set)
+    words: set[str] = field(default_factory=set)
 
 
 def gate_of(commands: Sequence[str], inside: str, read: Read) -> Gate:
@@ -72,6 +75,7 @@ def _follow(text: str, folder: str, named: bool, gate: Gate, read: Read) -> Iter
             continue
         program = posixpath.basename(words[0])
         gate.programs.add(program)
+        gate.words |= {posixpath.basename(word) for word in words}
         if program in ("make", "gmake"):
             yield from _make(words, folder, gate, read)
         elif program in SCRIPT_RUNNERS:
@@ -154,11 +158,19 @@ def makefile_in(folder: str, read: Read) -> Makefile:
     for name in MAKEFILES:
         text = read(_join(folder, name))
         if text is not None:
-            parts = [read_makefile(text)]
-            for included in parts[0].includes:
-                parts.insert(0, read_makefile(read(_join(folder, included)) or ""))
-            return merged(parts)
+            return read_makefile(_with_includes(text, folder, read))
     return Makefile()
+
+
+def _with_includes(text: str, folder: str, read: Read, depth: int = 3) -> str:
+    """As make reads it: what is included stands where it is included."""
+    lines = []
+    for line in text.splitlines():
+        lines.append(line)
+        if depth and (included := INCLUDED.match(line)):
+            texts = (read(_join(folder, name)) or "" for name in included["files"].split())
+            lines += [_with_includes(one, folder, read, depth - 1) for one in texts]
+    return "\n".join(lines)
 
 
 def _expanded(line: str, make: Makefile) -> str:
@@ -209,7 +221,8 @@ def changed_gate(
         name = _join(folder, "package.json")
         for script in sorted(scripts) if name in changed else ():
             old_text, new_text = package_scripts(before(name), script), package_scripts(after(name), script)
-            if old_text and old_text != new_text:
+            kept = len(old_text) == len(new_text) and all(map(extends, old_text, new_text))
+            if old_text and not kept:
                 yield (
                     name,
                     f"'{script}' in {name} is part of the gate and was changed to: {' && '.join(new_text) or 'nothing'}",
@@ -233,4 +246,4 @@ def _includes_changed(folder: str, before: Read, after: Read, changed: set[str])
 
 def _code(text: str) -> list[str]:
     lines = (" ".join(line.split()) for line in text.replace("\\\n", " ").splitlines())
-    return [line for line in lines if line and not line.startswith("#")]
+    return [line for line in lines if line and not line.startswith("#") and not ONLY_SAYS.match(line)]

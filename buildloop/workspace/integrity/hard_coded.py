@@ -7,19 +7,71 @@ several values at once, and answers with a value, all of them from one test, blo
 from __future__ import annotations
 
 import ast
+import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import PurePosixPath
 
+from buildloop.workspace.integrity.files import CODE
 from buildloop.workspace.integrity.model import Change, Objection
 from buildloop.workspace.integrity.readers.syntax import parse_python
+from buildloop.workspace.integrity.readers.tokens import Token, tokenize
+from buildloop.workspace.integrity.tricks import added_lines
 
-TRIVIAL = frozenset(repr(value) for value in (0, 1, 2, -1, 0.0, 1.0, "", True, False, None, " ", b""))
+TRIVIAL = frozenset(repr(value) for value in (0, 1, 2, -1, 0.0, 1.0, "", True, False, None, " ", b"")) | {
+    "true",
+    "false",
+    "null",
+    "nil",
+    '""',
+    "undefined",
+}
+ASKED = re.compile(r"==|\bcase\b|\bwhen\b|\bequals\(|\beq\b|\.includes\(|\[\s*\S+\s*=\s")
+ANSWERS = re.compile(r"return\b|['\"\d]")
 
 
-Literals = Callable[[], Sequence[frozenset[str]]]
+Literals = Callable[[str], Sequence[frozenset[str]]]  # by the ending of the file's name
 
 
 def hard_coded(change: Change, tests: Literals) -> Iterator[Objection]:
     """`tests` gives the literals of each test of the start commit; asked only where a branch looks like it."""
+    if change.name.endswith(".py"):
+        yield from _in_python(change, tests)
+    elif CODE.search(change.name):
+        yield from _in_tokens(change, tests)
+
+
+def _in_tokens(change: Change, tests: Literals) -> Iterator[Objection]:
+    """`if (a === 'One Two') return 'one-two'`, `case 3: return 7`, `"a b" => "c"`, on one line or two."""
+    fresh = added_lines(change.before or "", change.after or "", change.name)
+    for line, following in itertools.pairwise([*fresh, ""]):
+        tokens = tokenize(f"{line} {following if ANSWERS.match(following) else ''}", change.name)
+        turn = next(
+            (i for i, t in enumerate(tokens) if t.text in ("return", "?", "then") or _arrow(tokens, i)), 0
+        )
+        asked, answer = (
+            [t.text.removesuffix(".0") for t in part if t.literal] for part in (tokens[:turn], tokens[turn:])
+        )
+        if turn and (ASKED.search(line) or _arrow(tokens, turn)):
+            yield from _judged(change.name, asked, answer, line, tests)
+
+
+def _arrow(tokens: Sequence[Token], index: int) -> bool:
+    return tokens[index].text == ">" and index > 0 and tokens[index - 1].text == "="
+
+
+def _judged(
+    name: str, asked: list[str], answer: list[str], shown: str, tests: Literals
+) -> Iterator[Objection]:
+    telling = [value for value in asked if value not in TRIVIAL]
+    plain = [value for value in answer if value not in TRIVIAL]
+    if telling and plain and any({*asked, *answer} <= test for test in tests(PurePosixPath(name).suffix)):
+        sure = len(asked) > 1 or any(" " in value.strip("'\"` ") for value in telling)
+        text = f"{name} answers a test's own input with its expected value: {shown[:160]}"
+        yield Objection("special-cased", name, text, blocks=sure)
+
+
+def _in_python(change: Change, tests: Literals) -> Iterator[Objection]:
     before, after = parse_python(change.before or ""), parse_python(change.after or "")
     if before is None or after is None:
         return
@@ -36,14 +88,7 @@ def hard_coded(change: Change, tests: Literals) -> Iterator[Objection]:
             asked, answer = _values(node.test, compared=True), _values(node.body)
         else:
             continue
-        if not asked or not answer or not any({*asked, *answer} <= test for test in tests()):
-            continue
-        telling = [value for value in asked if value not in TRIVIAL]
-        plain = [value for value in answer if value not in TRIVIAL]
-        sure = len(asked) > 1 and bool(telling) and bool(plain)
-        if telling and plain:
-            text = f"{change.name} answers a test's own input with its expected value: {ast.unparse(node).splitlines()[0]}"
-            yield Objection("special-cased", change.name, text, blocks=sure)
+        yield from _judged(change.name, asked, answer, ast.unparse(node).splitlines()[0], tests)
 
 
 def _table(node: ast.Dict, before: ast.Module, name: str, tests: Literals) -> Iterator[Objection]:
@@ -55,7 +100,7 @@ def _table(node: ast.Dict, before: ast.Module, name: str, tests: Literals) -> It
     }:
         return
     for key, values in telling:
-        if any(values <= test for test in tests()):
+        if any(values <= test for test in tests(".py")):
             text = f"{name} answers a test's own input with its expected value: {ast.unparse(key)}"
             yield Objection("special-cased", name, text)
             return
@@ -79,10 +124,13 @@ def _value(node: ast.Constant) -> str:
 
 
 def _returned(body: Sequence[ast.stmt]) -> list[str]:
-    if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
-        return (
-            _values(body[0].value)
-            if not any(isinstance(n, ast.Name | ast.Call) for n in ast.walk(body[0].value))
-            else []
-        )
+    """What a branch answers with where that is written out: a returned value, or the text of what is raised."""
+    if len(body) != 1:
+        return []
+    only = body[0]
+    if isinstance(only, ast.Raise) and isinstance(only.exc, ast.Call):
+        return [value for argument in only.exc.args for value in _values(argument)]
+    if isinstance(only, ast.Return) and only.value is not None:
+        named = any(isinstance(n, ast.Name | ast.Call) for n in ast.walk(only.value))
+        return [] if named else _values(only.value)
     return []

@@ -1,11 +1,10 @@
-"""What a commit does not show: ignored files that a runner reads, git's index bits, its local configuration."""
+"""What a commit does not show: ignored files that a runner reads, and git's index bits."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from buildloop.models import WorkspaceInfo
 from buildloop.workspace.git import git_or_none, run_git
 from buildloop.workspace.integrity.files import DEPENDENCY_FOLDER
 from buildloop.workspace.integrity.makefiles import MAKEFILES
@@ -48,13 +47,3 @@ def clear_index_bits(root: Path) -> list[str]:
         run_git(root, "update-index", "-z", "--no-assume-unchanged", "--stdin", stdin=given)
         return names
     return []
-
-
-def local_config(workspace: WorkspaceInfo) -> list[str]:
-    """git's configuration of this repository: filters, attributes and included files change what a commit means."""
-    listed = git_or_none(Path(workspace.repo), "config", "--local", "--list", "-z") or ""
-    telling = re.compile(
-        r"^(?:filter|include|includeif|core\.(?:attributesfile|worktree|sparsecheckout|autocrlf|hookspath|fsmonitor|symlinks))\b",
-        re.I,
-    )
-    return sorted(entry.replace("\n", "=") for entry in listed.split("\0") if telling.match(entry))

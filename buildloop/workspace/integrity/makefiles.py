@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+from buildloop.workspace.integrity.option_lines import HARMLESS_OPTIONS, SPEAKING_OPTIONS
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 RULE = re.compile(
     r"^(?P<targets>[^\t:=#][^:=#]*?)\s*::?(?!=)\s*(?P<needs>[^=;#|]*)(?:\|[^;#]*)?(?:;(?P<inline>.*))?$"
 )
 ASSIGNED = re.compile(r"^(?:export\s+|override\s+)*(?P<name>[\w.]+)\s*(?P<how>[:+?!]{0,3}=)\s*(?P<value>.*)$")
+CONDITION = re.compile(r"(?:ifdef|ifndef|ifeq|ifneq|else)\b")
 INCLUDED = re.compile(r"^[-s]?include\s+(?P<files>.+)$")
 USED = re.compile(r"\$[({](?P<name>[\w.]+)[:)} ]|\$(?P<one>\w)")
 GLOBAL_VARIABLES = (
@@ -41,8 +45,9 @@ def read_makefile(text: str) -> Makefile:
     made = Makefile()
     targets: list[str] = []
     again: set[str] = set()  # a later recipe replaces the earlier one
-    for line in text.replace("\\\n", " ").splitlines():
-        if line.startswith("\t"):
+    lines = text.replace("\\\n", " ").splitlines()
+    for line, following in itertools.pairwise([*lines, ""]):
+        if line.startswith("\t") or (CONDITION.match(line) and following.startswith("\t")):
             for target in targets:
                 if target in again:
                     made.recipes[target] = []
@@ -67,20 +72,6 @@ def read_makefile(text: str) -> Makefile:
                 if rule["inline"]:
                     made.recipes[target].append(" ".join(rule["inline"].split()))
     return made
-
-
-def merged(parts: Iterable[Makefile]) -> Makefile:
-    """A Makefile and what it includes; a later recipe replaces an earlier one, as in make."""
-    whole = Makefile()
-    for part in parts:
-        whole.variables |= part.variables
-        whole.order += part.order
-        for target, needs in part.needs.items():
-            whole.needs.setdefault(target, []).extend(needs)
-        for target, recipe in part.recipes.items():
-            if recipe or target not in whole.recipes:
-                whole.recipes[target] = recipe
-    return whole
 
 
 def reached(make: Makefile, targets: Iterable[str]) -> list[str]:
@@ -160,6 +151,9 @@ def extends(old: str, new: str) -> bool:
     first, second = old.split(), new.split()
     if first == second:
         return True
+    if first[:1] == second[:1] == ["set"]:
+        return _stricter_shell(first[1:], second[1:])
+    first = [word for word in first if not SPEAKING_OPTIONS.match(word)]
     if not first or not second or first[0] != second[0]:
         return False
     rest, added = iter(second), []
@@ -171,18 +165,33 @@ def extends(old: str, new: str) -> bool:
         else:
             return False
     added += list(rest)
-    return all(
-        re.fullmatch(r"[\w./@%:+][\w./@%:+-]*", word) and word not in ("true", "exit") for word in added
+    return all(_only_more(word) for word in added)
+
+
+def _only_more(word: str) -> bool:
+    """Another thing to look at, or an option that changes what is said and never what is run."""
+    if word.startswith("-"):
+        return bool(HARMLESS_OPTIONS.match(word)) and word not in (
+            "--require",
+            "-W",
+            "-s",
+            "--order",
+            "--format",
+        )
+    return bool(re.fullmatch(r"[\w./@%:+][\w./@%:+-]*", word)) and word not in ("true", "exit")
+
+
+def _stricter_shell(old: list[str], new: list[str]) -> bool:
+    """`set -eu` may become `set -euxo pipefail`."""
+    letters, more = (
+        {char for word in words if word.startswith("-") for char in word} for words in (old, new)
     )
+    return letters <= more and not any(word.startswith("+") for word in new)
 
 
 def harmless_line(line: str) -> bool:
     """Another step of a recipe or script that cannot turn red into green."""
     return not re.search(
-        r"\bexit\b|\|\||;\s*true|\btrap\b|set \+e|\bexport\b|\bPATH=|\balias\b|\bfunction\b|\(\)|\bsed\b|\breturn\b|\bkill\b|\bexec\b|\bgit\b|\bcp\b|\bmv\b|\brm\b|^\s*-",
+        r"^(?:ifn?def|ifn?eq|else)\b|\bexit\b|\|\||;\s*true|\btrap\b|set \+e|\bexport\b|\bPATH=|\balias\b|\bfunction\b|\(\)|\bsed\b|\breturn\b|\bkill\b|\bexec\b|\bgit\b|\bcp\b|\bmv\b|\brm\b|^\s*-",
         line,
     )
-
-
-def texts_by_name(names: Mapping[str, str | None]) -> dict[str, str]:
-    return {name: text for name, text in names.items() if text is not None}

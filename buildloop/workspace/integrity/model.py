@@ -25,6 +25,7 @@ class Assertion:
     conditional: bool = False
     empty: bool = False  # true whatever the code does
     helper: str = ""  # a call that demands whatever this function of the tests demands
+    smoothed: frozenset[str] = frozenset()  # what makes different answers look alike before they are compared
 
     @property
     def line(self) -> str:
@@ -79,6 +80,7 @@ class Tests:
     units: tuple[Unit, ...] = ()
     local_functions: frozenset[str] = frozenset()
     unreadable: frozenset[str] = frozenset()
+    derived: frozenset[tuple[str, str]] = frozenset()  # a class of the tests, and what it inherits from
 
     __test__ = False
 
@@ -92,3 +94,4 @@ class FileReading:
 
     units: tuple[Unit, ...] = ()
     functions: frozenset[str] = field(default_factory=frozenset)
+    derived: frozenset[tuple[str, str]] = field(default_factory=frozenset)

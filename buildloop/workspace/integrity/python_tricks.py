@@ -31,6 +31,9 @@ OVERRIDDEN = frozenset(
         "wasSuccessful",
     }
 )
+RUNNING = frozenset(
+    "run __call__ _callTestMethod failureException defaultTestResult debug countTestCases".split()
+)
 MEDDLING = re.compile(
     r"\bskip|xfail|deselect|\.remove\(|\.pop\(|\.clear\(|\[:\]\s*=|outcome|exitstatus|force_result|\.passed|_exit|sys\.exit|\bdel \b|return True|return 0|setattr|testsfailed|config\.option|\.option\.|items\s*=|\.filter|monkeypatch"
 )
@@ -47,6 +50,11 @@ def python_tricks(change: Change) -> list[Objection]:
     for node in ast.walk(after):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and ast.dump(node) not in known:
             found += list(_function_trick(node, change.name))
+    for node in ast.walk(after):
+        if isinstance(node, ast.ClassDef) and any("TestCase" in ast.unparse(base) for base in node.bases):
+            found += [
+                one for one in _bent_test_case(node, change.name) if one.text not in (change.before or "")
+            ]
     for statement in _at_import(after.body):
         if ast.dump(statement) not in known and _ends_process(statement):
             found.append(
@@ -61,7 +69,7 @@ def python_tricks(change: Change) -> list[Objection]:
 
 def _function_trick(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> Iterator[Objection]:
     text = ast.unparse(node)
-    if node.name == "load_tests" or (node.name in HOOKS and MEDDLING.search(text)):
+    if node.name == "load_tests" or (node.name in HOOKS and (MEDDLING.search(text) or _writes_results(node))):
         yield Objection("runner", name, f"{name} bends the test runner ({node.name})")
     if node.name in ("__eq__", "__ne__", "__contains__", "__bool__") and node.name != "__bool__":
         body = [s for s in node.body if not isinstance(s, ast.Expr)]
@@ -92,6 +100,24 @@ def _function_trick(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> 
                 )
         if re.search(r"pytest\.(?:skip|xfail|exit)\(", text):
             yield Objection("skipped", name, f"{name}: the fixture {node.name} skips tests")
+
+
+def _writes_results(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """A hook that assigns to what it was handed: the outcome, the call, the test."""
+    given = {argument.arg for argument in node.args.args} - {"config", "parser", "session"}
+    targets = [target for one in ast.walk(node) if isinstance(one, ast.Assign) for target in one.targets]
+    return any(
+        ast.unparse(one).partition(".")[0] in given for one in targets if isinstance(one, ast.Attribute)
+    )
+
+
+def _bent_test_case(node: ast.ClassDef, name: str) -> Iterator[Objection]:
+    """A test case that runs or fails in a way of its own."""
+    for part in node.body:
+        targets = part.targets if isinstance(part, ast.Assign) else ()
+        names = {part.name} if isinstance(part, ast.FunctionDef) else {ast.unparse(one) for one in targets}
+        for own in sorted(names & RUNNING):
+            yield Objection("runner", name, f"{name}: {node.name} redefines the test runner's own {own}")
 
 
 def _at_import(body: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -7,30 +7,23 @@ import json
 import re
 import shlex
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from buildloop.workspace.integrity.model import Change, Objection
-from buildloop.workspace.integrity.option_lines import judged_line
-from buildloop.workspace.integrity.readers.tokens import Token, closing, tokenize
+import yaml
 
-# What a runner's setting means for the set of tests. Names are compared without case, dashes and underscores.
-INCLUDES = frozenset(
-    "testpaths testmatch testregex include includes roots spec specs projects pythonfiles pythonclasses pythonfunctions testdir files testfiles suites workspace".split()
+from buildloop.workspace.integrity.model import Change, Objection
+from buildloop.workspace.integrity.option_lines import HARMLESS_OPTIONS, judged_line
+from buildloop.workspace.integrity.readers.tokens import Token, closing, tokenize
+from buildloop.workspace.integrity.setting_words import (
+    EXCLUDES,
+    FIXED,
+    INCLUDES,
+    JUDGES,
+    MAPPINGS,
+    THRESHOLDS,
 )
-EXCLUDES = frozenset(
-    "testpathignorepatterns modulepathignorepatterns exclude excludes norecursedirs collectignore collectignoreglob ignore ignores testignore deselect excludegroup omit watchpathignorepatterns".split()
-)
-THRESHOLDS = frozenset("failunder lines branches functions statements minimumcoverage checkcoverage".split())
-FIXED = frozenset(
-    "testnamepattern testrunner runner resolver grep fgrep invert passwithnotests allowonly bail testfailureexitcode forbidonly forbidpending xfailstrict emptyparametersetmark modulenamemapper "
-    "usefixtures onlychanged updatesnapshot update dangerouslyignoreunhandlederrors test harness autotests doctest rustcwrapper nodeoptions scriptshell shell ignorescripts "
-    "alias addopts opts retries failzero strict errorondeprecated addoptions stoponfailure globalsetup dryrun".split()
-)
-HARMLESS_OPTIONS = re.compile(
-    r"^(?:-r\w*|-[vq]+|--verbose|--quiet|--strict\S*|--tb=\w+|--color=\w+|--durations=\d+|-n=?\w*|-l|--showlocals|--cov(?:=\S*|-report=\S*|-branch)?"
-    r"|--import-mode=\w+|--doctest-\w+|-W\S*|--randomly-\S+|--junit\S*|--timeout=\S+|--maxfail=\d+|-x|--exitfirst|--log-\S+|--asyncio-mode=\w+|-s|--runxfail|--format|--order|documentation|progress|random|--require|--profile)$"
-)
+
 JS_CONFIG = re.compile(
     r"(?:^|/)(?:jest|vitest|vite|playwright|cypress|karma|ava|wdio|rollup\.test)\.(?:config|conf|workspace|setup)?\.?[cm]?[jt]s$|(?:^|/)\.mocharc\.[cm]?js$"
 )
@@ -43,8 +36,9 @@ JSON_CONFIG = re.compile(
 TOML_CONFIG = re.compile(
     r"(?:^|/)(?:pyproject\.toml|pytest\.toml|Cargo\.toml|\.cargo/config(?:\.toml)?|bunfig\.toml|\.?nextest\.toml)$"
 )
+YAML_CONFIG = re.compile(r"(?:^|/)(?:\.mocharc\.ya?ml|\.taprc|\.nycrc\.ya?ml|\.nycrc\.yml)$")
 OPTION_FILES = re.compile(
-    r"(?:^|/)(?:\.rspec(?:-local)?|\.npmrc|\.yarnrc(?:\.yml)?|\.mocharc\.ya?ml|\.bazelrc|\.perltidyrc|\.proverc|phpunit\.xml(?:\.dist)?|\.simplecov|go\.env|\.env(?:\.test)?|\.envrc)$"
+    r"(?:^|/)(?:\.rspec(?:-local)?|\.npmrc|\.yarnrc(?:\.yml)?|\.bazelrc|\.perltidyrc|\.proverc|phpunit\.xml(?:\.dist)?|\.simplecov|go\.env|\.env(?:\.test)?|\.envrc)$"
 )
 TOML_SECTIONS = (
     "tool.pytest",
@@ -63,6 +57,7 @@ TOML_SECTIONS = (
     "tool.tox",
     "tool.nox",
     "profile",
+    "workspace",
 )
 INI_SECTIONS = ("pytest", "tool:pytest", "coverage", "testenv", "report", "run", "nosetests", "unittest")
 JSON_SECTIONS = ("jest", "mocha", "ava", "nyc", "c8", "vitest", "tap")
@@ -70,22 +65,33 @@ JSON_SECTIONS = ("jest", "mocha", "ava", "nyc", "c8", "vitest", "tap")
 
 def is_config(name: str) -> bool:
     return any(
-        p.search(name) for p in (JS_CONFIG, INI_CONFIG, JSON_CONFIG, TOML_CONFIG, OPTION_FILES)
+        p.search(name) for p in (JS_CONFIG, INI_CONFIG, JSON_CONFIG, TOML_CONFIG, YAML_CONFIG, OPTION_FILES)
     ) or name.endswith("package.json")
 
 
-def narrowed_settings(change: Change) -> list[Objection]:
-    """What in this file makes a runner run less, or judge less strictly, than at the start."""
-    if not is_config(change.name) and not is_config(change.old_name):
-        return []
-    before = _settings(change.old_name, change.before or "")
-    after = _settings(change.name, change.after or "") if change.status != "D" else {}
-    if change.status == "D" and before:
-        return [Objection("config", change.old_name, f"the test configuration {change.old_name} was deleted")]
+def narrowed_settings(changes: Sequence[Change]) -> list[Objection]:
+    """What makes a runner run less, or judge less strictly, than at the start. A setting may move to another file."""
+    sides = {
+        change: (
+            _settings(change.old_name, change.before or ""),
+            _settings(change.name, change.after or "") if change.status != "D" else {},
+        )
+        for change in changes
+        if is_config(change.name) or is_config(change.old_name)
+    }
+    left = {_bare(k): v for before, after in sides.values() for k, v in before.items() if k not in after}
+    came = {_bare(k): v for before, after in sides.values() for k, v in after.items() if k not in before}
     found = []
-    for key in sorted({*before, *after}):
-        if problem := _judged(key, before.get(key), after.get(key)):
-            found.append(Objection("config", change.name, f"{change.name}: {problem}"))
+    for change, (before, after) in sides.items():
+        if change.status == "D" and any(_bare(key) not in came for key in before):
+            found.append(
+                Objection("config", change.old_name, f"the test configuration {change.old_name} was deleted")
+            )
+            continue
+        for key in sorted({*before, *after}):
+            old, new = before.get(key, left.get(_bare(key))), after.get(key, came.get(_bare(key)))
+            if problem := _judged(key, old, new):
+                found.append(Objection("config", change.name, f"{change.name}: {problem}"))
     return found
 
 
@@ -107,7 +113,9 @@ def _settings(name: str, text: str) -> dict[str, Any]:  # noqa: PLR0911
             return _chosen(dict(_flat(json.loads(text))), JSON_SECTIONS)
         if JSON_CONFIG.search(name):
             return dict(_flat(json.loads(text)))
-    except (ValueError, AttributeError, configparser.Error, RecursionError):
+        if YAML_CONFIG.search(name):
+            return dict(_flat(yaml.safe_load(text) or {}))
+    except (yaml.YAMLError, ValueError, AttributeError, configparser.Error, RecursionError):
         return {"unreadable": text}
     if JS_CONFIG.search(name):
         return _js_settings(tokenize(text, name))
@@ -157,14 +165,18 @@ def _judged(key: str, old: Any, new: Any) -> str | None:  # noqa: ANN401, PLR091
     name = _bare(key)
     if old == new:
         return None
+    if any(part in JUDGES for part in map(_bare, key.split("."))) and _is_own_file(str(new)):
+        return f"{key} now names code of the repository that judges or rewrites the tests: {new}"
+    if MAPPINGS & {_bare(part) for part in key.split(".")} and _maps_product(key, str(new)):
+        return f"{key} now puts {new} in the place of the code under test"
     if key.startswith("line "):
         return judged_line(key.removeprefix("line "), added=new is not None)
     if name in ("addopts", "opts", "addoptions", "commands", "command"):
         return _judged_options(key, _words(old), _words(new))
     if name in INCLUDES and old is not None:
-        gone = set(_words(old)) - set(_words(new))
+        gone = set(_globs(old)) - set(_globs(new))
         return f"{key} no longer names {', '.join(sorted(gone))}" if gone and new is not None else None
-    if name in INCLUDES:
+    if name in INCLUDES and name != "members":
         return f"{key} was set, so that only {', '.join(_words(new))} is looked at"
     if name in EXCLUDES:
         more = set(_words(new)) - set(_words(old))
@@ -182,6 +194,15 @@ def _judged(key: str, old: Any, new: Any) -> str | None:  # noqa: ANN401, PLR091
             None if _strict(name, new) else f"{key} was {'set to' if old is None else 'changed to'} {new!r}"
         )
     return None
+
+
+def _is_own_file(value: str) -> bool:
+    return bool(re.search(r"(?:^|[\s\[\"'])(?:\./|<rootDir>|\.\./)", value))
+
+
+def _maps_product(key: str, value: str) -> bool:
+    """An alias for a folder is fine; one for a file that is imported by its place, or to a fake, is not."""
+    return bool(re.search(r"\.{1,2}\\*/", key) or re.search(r"(?i)mock|fake|stub|dummy", value))
 
 
 def _strict(name: str, value: Any) -> bool:  # noqa: ANN401
@@ -222,6 +243,16 @@ def _judged_options(key: str, old: list[str], new: list[str]) -> str | None:
         return f"{key} no longer has {' '.join(strict)}"
     paths = [word for word in removed if not word.startswith("-")]
     return f"{key} no longer has {' '.join(paths)}" if paths else None
+
+
+def _globs(value: Any) -> list[str]:  # noqa: ANN401
+    """`a.{js,ts}` as the two names it stands for."""
+    found = []
+    for word in _words(value):
+        head, brace, tail = word.partition("{")
+        inner, closed, rest = tail.partition("}")
+        found += [f"{head}{one}{rest}" for one in inner.split(",")] if brace and closed else [word]
+    return found
 
 
 def _words(value: Any) -> list[str]:  # noqa: ANN401

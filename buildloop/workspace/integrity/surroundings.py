@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from buildloop.workspace.integrity.files import is_test, is_test_data
@@ -27,13 +27,14 @@ CI_EXCUSES = re.compile(
     r"\|\|\s*(?:true|:|exit 0)|continue-on-error:\s*true|allow_failure:\s*true|^if:\s*(?:false|\$\{\{\s*false)|exit 0|\[skip ci\]|--passWithNoTests|when:\s*(?:never|manual)|set \+e"
 )
 BUILD_FILES = re.compile(
-    r"(?:^|/)(?:pom\.xml|build\.gradle(?:\.kts)?|settings\.gradle(?:\.kts)?|build\.sbt|CMakeLists\.txt|meson\.build|BUILD(?:\.bazel)?|mix\.exs|Package\.swift|Rakefile|noxfile\.py|gradle\.properties|[^/]+\.csproj|test_helper\.(?:rb|exs)|spec_helper\.rb|rails_helper\.rb)$"
+    r"(?:^|/)(?:pom\.xml|build\.gradle(?:\.kts)?|settings\.gradle(?:\.kts)?|build\.sbt|CMakeLists\.txt|meson\.build|BUILD(?:\.bazel)?|mix\.exs|Package\.swift|Rakefile|noxfile\.py|gradle\.properties|\.mvn/[^/]+|junit-platform\.properties|[^/]+\.csproj|test_helper\.(?:rb|exs)|spec_helper\.rb|rails_helper\.rb)$"
 )
 BUILD_EXCUSES = re.compile(
     r"skipTests|maven\.test\.skip|testFailureIgnore|ignoreFailures|failIfNoTests|<excludes?>|\bexclude\b|enabled\s*=\s*false|\bonlyIf\b|excludeTestsMatching|includeTestsMatching|excludeTags|filter_run|filter_run_excluding|"
-    r"WILL_FAIL|DISABLED\b|should_fail|\bmanual\b|exclude:|test_paths|IsTestProject>false|VSTestTestCaseFilter|c\.exclusion_filter|fail_if_no_examples|failure_exit_code|ExUnit\.configure|-DskipTests",
+    r"WILL_FAIL|DISABLED\b|should_fail|\bmanual\b|exclude:|test_paths|IsTestProject>false|VSTestTestCaseFilter|c\.exclusion_filter|fail_if_no_examples|--gtest_filter|--run_test|--test-case=|--filter\b|junit\.jupiter\.conditions|-Dtest=|-Dgroups|[eE]xcludedGroups|<groups>|<skip>|skipITs|--fail-never|-fn\b|-x test\b|--exclude-task|failure_exit_code|ExUnit\.configure|-DskipTests",
 )
-DRIVING = re.compile(r"\.(?:bak|orig|disabled|off|old)$")
+MODULE_FILES = ("go.mod", "go.work", "WORKSPACE", "MODULE.bazel", ".bazelignore", "mix.exs")
+DEPENDENCY_LEFT_OUT = re.compile(r"exclude\W+(?:group|module)\b")
 
 
 def surrounding_tricks(change: Change) -> list[Objection]:
@@ -98,17 +99,28 @@ def _dependencies(change: Change) -> Iterator[Objection]:
 
 def _pipelines(change: Change) -> Iterator[Objection]:
     for kind, excuses in ((CI, CI_EXCUSES), (BUILD_FILES, BUILD_EXCUSES)):
-        if not kind.search(change.old_name) or change.before is None:
+        if not kind.search(change.name) and not kind.search(change.old_name):
             continue
         if change.status == "D":
             yield Objection("config", change.old_name, f"{change.old_name} was deleted")
-        for line in added_lines(change.before, change.after or "", change.name):
-            if excuses.search(line):
+        for line in added_lines(change.before or "", change.after or "", change.name):
+            if excuses.search(line) and not DEPENDENCY_LEFT_OUT.search(line):
                 yield Objection(
                     "config",
                     change.name,
                     f"{change.name} now excuses failures or leaves tests out: {line[:120]}",
                 )
+
+
+def cut_off(changes: Sequence[Change], known: Callable[[], Sequence[str]]) -> Iterator[Objection]:
+    """A new module file takes its whole folder out of what the runner walks through."""
+    for change in changes:
+        folder, _, name = change.name.rpartition("/")
+        if change.status == "A" and name in MODULE_FILES and folder:
+            tests = [one for one in known() if one.startswith(f"{folder}/") and is_test(one)]
+            if tests:
+                text = f"{change.name} is new: the runner no longer comes to {tests[0]}"
+                yield Objection("config", change.name, text)
 
 
 def _git(change: Change) -> Iterator[Objection]:

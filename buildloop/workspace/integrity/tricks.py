@@ -18,14 +18,32 @@ ASKS = re.compile(
     r"|testing\.Testing\(\)|flag\.Lookup\([\"']test\.|os\.Args\[0\].*\.test|\.test[\"']\)|cfg!\(test\)|cfg\(not\(test\)\)|cfg_attr\(test|RSPEC_|defined\?\((?:RSpec|Minitest)|BATS_TEST|BATS_VERSION|CARGO_TARGET_TMPDIR"
     r"|inspect\.stack\(\).*test|_getframe\(.*test|isRunningTest|RUNNING_TESTS|is_testing\(\)|XCTestConfigurationFilePath|typeof\s+(?:jest|describe|it)\b|globalThis\.(?:jest|describe|expect)|env::args\(\)|current_exe\(\).*test"
 )
+# Who calls, how the process was started, what is loaded: the product has no reason to look there for tests.
+LOOKS_AROUND = re.compile(
+    r"inspect\.(?:stack|currentframe)|_getframe|extract_stack|sys\.(?:modules|argv|orig_argv)|psutil|/proc/self|new Error\(\)\.stack|\.stack\b.*\.(?:includes|match|indexOf)"
+    r"|process\.argv|require\.main|module\.parent|require\.cache|runtime\.Callers?\b|debug\.Stack|os\.Args|current_exe|Backtrace|getStackTrace|StackWalker|\bcaller(?:_locations)?\b|\$PROGRAM_NAME|\$0\b"
+)
+TEST_WORD = re.compile(
+    r"(?<![a-z])(?:_?py)?tests?(?![a-z])|unittest|jest|mocha|rspec|_spec\b|\bspec\b|\bbats\b|junit|phpunit",
+    re.I,
+)
 OWN_ARGUMENTS = re.compile(r"env::args\(\)")
 EXITS = re.compile(
-    r"\bos\._exit\(|\bos\.kill\(os\.getpid|\bpytest\.exit\(|process\.exitCode\s*=\s*0|process\.reallyExit|\bexit!\s*\(?0?|at_exit\s*(?:do|\{)|process\.on\(\s*['\"]exit|libc::_exit|syscall\.Exit\(0|Runtime\.getRuntime\(\)\.halt\(0"
+    r"\bos\._exit\b|\bos\.kill\(os\.getpid|\bpytest\.exit\(|process\.exitCode\s*=\s*0|process\.reallyExit|\bexit!\s*\(?0?|at_exit\s*(?:do|\{)|process\.on\(\s*['\"]exit|libc::_exit|syscall\.Exit\(0|Runtime\.getRuntime\(\)\.halt\(0"
 )
 TOP_EXITS = re.compile(r"process\.exit\(\s*0?\s*\)|\bsys\.exit\(\s*0?\s*\)|\bDeno\.exit\(")
 GO_MAIN = re.compile(r"func TestMain\b|func init\(\)[^}]*os\.Exit", re.S)
+GO_INIT = re.compile(r"func init\(\)\s*\{[^}]*?(?<![:!=<>])\s=\s(?!=)[^}]*\}", re.S)
 EQUALS_ALL = re.compile(
     r"fn eq\(&self[^)]*\)\s*->\s*bool\s*\{\s*true\s*\}|boolean equals\(Object \w+\)\s*\{\s*return true|def ==\(\w+\)\s*\n?\s*true|override fun equals\([^)]*\)\s*=\s*true"
+)
+# A test that reports to somebody else than its runner, or writes into the runner's results.
+IMPORTS_RUNNER = re.compile(
+    r"(?:from|require\()\s*['\"](?:vitest|@jest/globals|node:test|mocha|chai|@playwright/test)['\"]"
+)
+OWN_JUDGE = re.compile(
+    r"\btesting\.[TBF]\{|new\(testing\.[TBF]\)|\btask\.result\b|\bcurrentTest\b.*=|\.state\s*=\s*['\"]pass|Runner\.prototype|\b(?:expect|assert|it|test)\.\w+\s*=(?!=)|\b(?:String|Array|Number|Object|Function|Map|Set|Promise|RegExp|\w+)\.prototype\.\w+\s*=(?!=)|\bJSON\.\w+\s*=(?!=)"
+    r"|(?:globalThis|global|window)\.(?:expect|assert|it|test|describe)\b\s*=(?!=)|RSpec::Core::\w+\.(?:class_eval|prepend)|class RSpec::|panic::set_hook|process::exit\(0"
 )
 VARIABLES = re.compile(
     r"\b(?:PYTEST_ADDOPTS|PYTEST_PLUGINS|NODE_OPTIONS|GOFLAGS|RUBYOPT|PERL5OPT|LD_PRELOAD|BASH_ENV|JAVA_TOOL_OPTIONS|PYTHONSTARTUP|SURELOGIC|RUSTC_WRAPPER|MAKEFLAGS|CARGO_TARGET_\w+_RUNNER)\b"
@@ -91,7 +109,7 @@ def _by_lines(change: Change, fresh: list[str]) -> Iterator[Objection]:
     code = bool(CODE.search(change.name))
     for line in fresh:
         shown = line[:120]
-        asks = code and not is_test(change.name) and ASKS.search(line)
+        asks = code and not is_test(change.name) and (ASKS.search(line) or _looks_for_tests(line))
         if asks and not (
             OWN_ARGUMENTS.fullmatch(asks.group()) and "contains" not in line and "test" not in line
         ):
@@ -115,6 +133,10 @@ def _by_lines(change: Change, fresh: list[str]) -> Iterator[Objection]:
             )
 
 
+def _looks_for_tests(line: str) -> re.Match[str] | None:
+    return LOOKS_AROUND.search(line) if TEST_WORD.search(line) else None
+
+
 def _others(change: Change, after: str, fresh: list[str]) -> Iterator[Objection]:
     if EQUALS_ALL.search(after) and not EQUALS_ALL.search(change.before or ""):
         yield Objection("special-cased", change.name, f"{change.name}: an equality says yes to everything")
@@ -127,6 +149,18 @@ def _others(change: Change, after: str, fresh: list[str]) -> Iterator[Objection]
         )
     ):
         yield Objection("exit", change.name, f"{change.name}: TestMain decides the exit code itself")
+    testing = is_test(change.name) or IMPORTS_RUNNER.search(after)
+    for line in fresh:
+        if testing and OWN_JUDGE.search(line):
+            yield Objection(
+                "runner", change.name, f"{change.name} puts itself in the judge's place: {line[:120]}"
+            )
+    if change.name.endswith(".rb") and re.search(r"\baround\b(?!.*\.(?:run|call)\b)", " ".join(fresh)):
+        yield Objection("runner", change.name, f"{change.name}: an around hook that does not run the tests")
+    if change.name.endswith("_test.go") and (set_up := GO_INIT.search("\n".join(fresh))):
+        yield Objection(
+            "replaced", change.name, f"{change.name} replaces code under test: {set_up.group()[:120]}"
+        )
     script = (
         after.startswith("#!")
         or "require.main" in after

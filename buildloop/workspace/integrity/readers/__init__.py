@@ -42,6 +42,10 @@ SPEAKING = (
     }
 )
 SETUP_CALLS = frozenset("beforeEach beforeAll before let subject setup setUp TestMain".split())
+JS_OWN_JUDGE = re.compile(
+    r"^\s*(?:const|let|var)\s+(assert|expect|should)\s*=(?!\s*(?:require|chai|await import))", re.M
+)
+PREPROCESSED = re.compile(r"\.(?:c|cc|cpp|cxx|cs|swift)$")
 JS_FUNCTION = re.compile(
     r"^\s*(?:export\s+)?(?:async\s+)?(?:function\s+|(?:const|let|var)\s+(?=\w+\s*=\s*(?:async\s*)?(?:\(|function)))(\w+)",
     re.M,
@@ -55,6 +59,8 @@ def read_file(file: str, text: str) -> FileReading | None:
     if file.endswith(".py"):
         return read_python(file, text)
     units: dict[str, Unit] = {}
+    if PREPROCESSED.search(file):
+        text = re.sub(r"^\s*#\s*if\s+(?:0|false)\b.*?^\s*#\s*(?:endif|else)", "", text, flags=re.M | re.S)
     tokens = tokenize(text, file)
     blocks = blocks_of(file, text, tokens)
     for block in blocks:
@@ -66,7 +72,14 @@ def read_file(file: str, text: str) -> FileReading | None:
     named = {b.name for b in blocks if not b.is_test} | set(
         JS_FUNCTION.findall(text) if JS.search(file) else ()
     )
-    return FileReading(tuple(units.values()), frozenset(named))
+    named |= set(JS_OWN_JUDGE.findall(text)) if JS.search(file) else set()
+    named |= set(re.findall(r"\bmacro_rules!\s*(\w+)", text))
+    derived = re.findall(r"\bclass\s+(\w+)\s*(?:extends|<|:)\s*([\w.:]+)", text)
+    return FileReading(
+        tuple(units.values()),
+        frozenset(named),
+        frozenset((one, base.split(".")[-1]) for one, base in derived),
+    )
 
 
 def _unit(file: str, name: str, block: Block) -> Unit:
@@ -92,6 +105,8 @@ def _module(file: str, text: str, whole: Sequence[Token], blocks: Sequence[Block
     outside = [token for token in whole if id(token) not in inside and token.line not in lines]
     marks = set(re.findall(r"^//\s*(?:go:build|\+build).*$", text, re.M)) if file.endswith(".go") else set()
     marks |= set(re.findall(r"^#!\[(?:cfg|ignore).*$", text, re.M)) if file.endswith(".rs") else set()
+    marks |= set(re.findall(r"^\s*#\s*if.*$", text, re.M)) if PREPROCESSED.search(file) else set()
+    marks |= set(_skips(outside, file)) if not file.endswith((".go", ".rs")) else set()
     return Unit(
         file,
         MODULE,
@@ -135,9 +150,18 @@ def _skips(tokens: Sequence[Token], file: str) -> list[str]:
         following = tokens[index + 1] if index + 1 < len(tokens) else None
         if not SKIP_CALL.match(token.text):
             continue
-        called = following is not None and following.text == "("
+        before = tokens[index - 1] if index else None
+        modifier = (
+            index > 1
+            and before is not None
+            and before.text == "."
+            and tokens[index - 2].text in JS_TESTS | JS_GROUPS
+        )
+        called = following is not None and following.text == "(" and not modifier
         alone = file.endswith((".rb", ".bats", ".exs")) and (
-            index == 0 or tokens[index - 1].line != token.line
+            before is None
+            or before.line != token.line
+            or before.text in ("|", "&", ";", "{", "then", "do", "else")
         )
         if called or alone:
             found.append(f"{token.text}()")

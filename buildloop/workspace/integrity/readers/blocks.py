@@ -142,16 +142,27 @@ def _functions(file: str, tokens: Sequence[Token]) -> Iterator[Block]:
                 t
                 for one in attributes
                 if "case" in one.lower() or "Source" in one
-                for t in tokenize(one, file)
+                for t in tokenize(_cells(one) if "Csv" in one else one, file)
             ]
+            disabled = frozenset({"DISABLED_"} if "DISABLED_" in name else ())
             yield Block(
-                name, test, inherited | _stopping(attributes), (*cases, *head, *tokens[brace : end + 1])
+                name,
+                test,
+                inherited | disabled | _stopping(attributes),
+                (*cases, *head, *tokens[brace : end + 1]),
             )
             attributes, index = [], end + 1
             continue
         if token.text in (";", "}"):
             attributes = []
         index += 1
+
+
+def _cells(attribute: str) -> str:
+    """`"4, IV"` as the two values that the test is given."""
+    rows = (row.split(",") for row in re.findall(r'"([^"]*)"', attribute))
+    cells = (cell.strip() for row in rows for cell in row)
+    return " ".join(cell if re.fullmatch(r"-?\d[\d.]*|true|false", cell) else f'"{cell}"' for cell in cells)
 
 
 def _attribute(tokens: Sequence[Token], index: int, file: str) -> int:
@@ -161,7 +172,10 @@ def _attribute(tokens: Sequence[Token], index: int, file: str) -> int:
     if text == "#" and following in "[!":
         return closing(tokens, index + (1 if following == "[" else 2)) + 1
     if text.startswith("@") and len(text) > 1 and not file.endswith((".go", ".rs")):
-        return closing(tokens, index + 1) + 1 if following == "(" else index + 1
+        end = index + 1
+        while end + 1 < len(tokens) and tokens[end].text == "." and tokens[end + 1].kind == "word":
+            end += 2
+        return closing(tokens, end) + 1 if end < len(tokens) and tokens[end].text == "(" else end
     if text == "[" and file.endswith(".cs") and TEST_ATTRIBUTE.match(following):
         return closing(tokens, index) + 1
     return index

@@ -11,6 +11,7 @@ from buildloop.workspace.integrity.readers.python_names import (
     assignments,
     called,
     constant_truth,
+    derived_classes,
     is_skip_call,
     string_of,
 )
@@ -55,7 +56,7 @@ def read_python(file: str, text: str) -> FileReading | None:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    return FileReading(tuple(units.values()), frozenset(functions))
+    return FileReading(tuple(units.values()), frozenset(functions), derived_classes(tree))
 
 
 def _functions(
@@ -107,8 +108,15 @@ def _unit(
         (*decorated, *body.literals),
         marks - {"not a test class"} if role is not Role.TEST else marks | wrapped,
         frozenset(_patches(node)),
-        body.calls,
+        body.calls | frozenset(_asked_fixtures(node)),
     )
+
+
+def _asked_fixtures(node: Function) -> Iterator[str]:
+    yield from (argument.arg for argument in node.args.args)
+    for one in node.decorator_list:
+        if isinstance(one, ast.Call) and called(one).endswith("usefixtures"):
+            yield from (name for argument in one.args if (name := string_of(argument)))
 
 
 def _role(node: Function) -> Role:

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from buildloop.workspace.integrity.model import Assertion
+from buildloop.workspace.integrity.readers.meaning import SMOOTHING
 from buildloop.workspace.integrity.readers.python_names import (
     assignments,
     called,
+    computed,
     constant_truth,
     is_empty,
     is_skip_call,
@@ -71,6 +73,10 @@ def read_body(
     for argument in function.args.args:
         walk.flow.setdefault(argument.arg, []).extend(parameters)
     _statements(function.body, walk, conditional=False)
+    if not function.name.startswith("test"):  # a fixture may hand out what asserts
+        for inner in function.body:
+            if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+                _statements(inner.body, walk, conditional=False)
     skips = {called(node) for node in ast.walk(function) if isinstance(node, ast.Call) and is_skip_call(node)}
     skips |= {
         "SkipTest"
@@ -220,6 +226,11 @@ def _keep(
     ]
     literals += [f"type {name}" for name in types_of(kind, shown)]
     roots = {called(n).rpartition(".")[2] or _attribute(n) for n in nodes if isinstance(n, ast.Call)}
+    direct = {
+        called(n).rpartition(".")[2] or _attribute(n)
+        for n in reached([shown], computed(walk.flow))
+        if isinstance(n, ast.Call)
+    }
     walk.found.append(
         Assertion(
             kind,
@@ -229,6 +240,7 @@ def _keep(
             conditional,
             empty,
             helper,
+            frozenset(direct & SMOOTHING),
         )
     )
 

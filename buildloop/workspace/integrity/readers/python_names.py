@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 SKIPS = ("skip", "skipTest", "xfail", "importorskip", "exit", "SkipTest")
 
@@ -148,3 +148,25 @@ def kind_of(node: ast.expr) -> str:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return "not"
     return "or" if isinstance(node, ast.BoolOp) else "true"
+
+
+def computed(flow: Mapping[str, list[ast.expr]]) -> dict[str, list[ast.expr]]:
+    """Without text that was only written in another form, as `'…'.strip()`: that is input, no answer."""
+    return {
+        name: [one for one in given if not (isinstance(one, ast.Call) and _on_a_literal(one))]
+        for name, given in flow.items()
+    }
+
+
+def _on_a_literal(node: ast.Call) -> bool:
+    return isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Constant)
+
+
+def derived_classes(tree: ast.Module) -> frozenset[tuple[str, str]]:
+    """Each class with what it inherits from."""
+    return frozenset(
+        (node.name, ast.unparse(base).rpartition(".")[2])
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for base in node.bases
+    )

@@ -7,7 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from buildloop.workspace.integrity.model import Assertion
-from buildloop.workspace.integrity.readers.meaning import ASSERTING, EQUALITY, always_true, flow_of, with_flow
+from buildloop.workspace.integrity.readers.meaning import (
+    ASSERTING,
+    EQUALITY,
+    SMOOTHING,
+    always_true,
+    flow_of,
+    with_flow,
+)
+from buildloop.workspace.integrity.readers.swallowed import left_early, swallowed_parts
 from buildloop.workspace.integrity.readers.tokens import CLOSE, OPEN, Token, closing, written
 
 GO_FAILS = frozenset("Error Errorf Fatal Fatalf Fail FailNow".split())
@@ -20,7 +28,7 @@ NOT_CALLED = frozenset(
 def assertions_in(tokens: Sequence[Token], file: str) -> list[Assertion]:
     flow = flow_of(tokens)
     found: list[Assertion] = []
-    swallowed = _swallowed(tokens)
+    swallowed = swallowed_parts(tokens)
     index = 0
     while index < len(tokens):
         end = _assertion_end(tokens, index, file)
@@ -52,22 +60,6 @@ def _helper_calls(tokens: Sequence[Token], flow: Mapping[str, Sequence[Token]]) 
         statement = tokens[index : closing(tokens, index + 1) + 1]
         one = _assertion(statement, (), flow, True)
         found.append(replace(one, kind="call", helper=token.text, empty=False))
-    return found
-
-
-def _swallowed(tokens: Sequence[Token]) -> list[range]:
-    """Where a failed assertion is caught and forgotten."""
-    found = []
-    for index, token in enumerate(tokens[:-1]):
-        if token.text != "try" or tokens[index + 1].text != "{":
-            continue
-        end = closing(tokens, index + 1)
-        after = end + 1
-        if after < len(tokens) and tokens[after].text == "catch":
-            brace = next((i for i in range(after, len(tokens)) if tokens[i].text == "{"), after)
-            handled = {t.text for t in tokens[brace : closing(tokens, brace)]}
-            if not handled & {"throw", "fail", "assert", "expect", "done", "reject", "ok"}:
-                found.append(range(index, end))
     return found
 
 
@@ -169,7 +161,7 @@ def _reached(tokens: Sequence[Token], index: int, file: str) -> bool:
         bare = following.text in (";", "}") or following.line != token.line
         if token.text == "return" and bare and depth <= opened:
             return False
-    return True
+    return not left_early(tokens, index)
 
 
 def _assertion(
@@ -200,8 +192,31 @@ def _assertion(
         tuple(literals),
         frozenset(roots - {*chain, "to", "not_to", "be", "eq"} | own),
         not reached,
-        always_true(parts),
+        always_true(parts) or _asks_itself(condition, flow),
+        smoothed=frozenset(
+            token.text for i, token in enumerate(seen[:-1]) if seen[i + 1].text in ("(", ".", ")")
+        )
+        & SMOOTHING,
     )
+
+
+def _asks_itself(condition: Sequence[Token], flow: Mapping[str, Sequence[Token]]) -> bool:
+    """`got != Count(text)` where got is Count(text)."""
+    last = max((i for i, t in enumerate(condition) if t.text == ";"), default=0)
+    at = next(
+        (
+            i
+            for i in range(last + 1, len(condition) - 1)
+            if condition[i].text in "!=" and condition[i + 1].text == "="
+        ),
+        0,
+    )
+    if not at:
+        return False
+    left, right = condition[last + 1 : at], condition[at + 2 :]
+    if len(left) == 1 and left[0].text in flow:
+        left = flow[left[0].text]
+    return bool(left) and written(left) == written(right)
 
 
 def _demanded(statement: Sequence[Token]) -> Sequence[Token]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 HASH_COMMENTS = re.compile(r"\.(?:rb|exs?|bats|sh|bash|t|pl|pm|php|cr)$")
 OPEN, CLOSE = "([{", ")]}"
 NUMBER = re.compile(r"\d[\w.]*")
-WORD = re.compile(r"[A-Za-z_$@][\w$]*[?!]?(?=\W|$)|[A-Za-z_$@][\w$]*")
+WORD = re.compile(r"`[^`\n]+`(?=\s*\()|[A-Za-z_$@][\w$]*[?!]?(?=\W|$)|[A-Za-z_$@][\w$]*")
 LIFETIME = re.compile(r"'[a-z_]\w*(?!')")
 REGEX_MAY_FOLLOW = frozenset("( , = : [ ! & | ? { } ; return".split())
 
@@ -90,7 +90,7 @@ def _string_end(text: str, place: int, file: str, before: Sequence[Token]) -> in
         and (words := re.compile(r"%[wWiI]\[[^\]]*\]").match(text, place))
     ):
         return words.end()
-    if quote not in "'\"`":
+    if quote not in "'\"`" or (quote == "`" and re.search(r"\.(?:kts?|scala|swift)$", file)):
         return 0
     raw = quote == "`" and file.endswith(".go")
     position = place + 1
