@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-<<<<<<< HEAD
-from glob import escape
-=======
 from collections.abc import Mapping
->>>>>>> refs/heads/main
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +12,8 @@ from buildloop.agents.catalogue import CATALOGUE
 from buildloop.agents.cli_agent import Invocation
 from buildloop.agents.contract import AgentCall
 from buildloop.agents.failures import failure_outcome
-<<<<<<< HEAD
-from buildloop.agents.output import Event, at, count_at, dict_at, json_document, json_lines, tail, text_at
-=======
 from buildloop.agents.gemini_usage import document_usage, spent
-from buildloop.agents.output import Event, at, count_at, json_document, json_lines, tail, text_at
->>>>>>> refs/heads/main
+from buildloop.agents.output import Event, at, count_at, dict_at, json_document, json_lines, tail, text_at
 from buildloop.agents.reading import Output, Reading, ended_without_a_word, unique
 from buildloop.agents.users_settings import read_settings
 from buildloop.files import write_json
@@ -163,43 +155,6 @@ def _failure(kind: str, message: str, output: Output, code: int | None = None) -
     return failure_outcome(message, status), _plain(message)
 
 
-<<<<<<< HEAD
-def _usage(stats: object) -> Usage:
-    """`input_tokens` include the cached ones. What is in the total and in neither part are thoughts, paid as output."""
-    if not isinstance(stats, dict):
-        return Usage()
-    sent, cached = count_at(stats, "input_tokens"), count_at(stats, "cached")
-    out = max(count_at(stats, "output_tokens"), count_at(stats, "total_tokens") - sent)
-    return Usage(
-        input_tokens=sent - cached, cache_read_tokens=cached, cache_write_tokens=0, output_tokens=out
-    )
-
-
-def _requests(output: Output, session: str) -> list[int]:
-    """Tokens of every model request of this call (prompt, answer and thoughts), oldest first."""
-    if not session:
-        return []
-    files = sorted(
-        output.home.glob(f".gemini/tmp/*/chats/session-*-{escape(session[:8])}.json*"), key=os.path.getmtime
-    )
-    totals: dict[str, int] = {}
-    for line in json_lines(files[-1]) if files else ():
-        if isinstance(at(line, "tokens"), dict) and _since(text_at(line, "timestamp"), output.started):
-            totals[text_at(line, "id") or text_at(line, "timestamp")] = count_at(line, "tokens", "total")
-    return list(totals.values())
-
-
-def _since(stamp: str, started: float) -> bool:
-    from datetime import datetime  # noqa: PLC0415
-
-    try:
-        return datetime.fromisoformat(stamp).timestamp() >= started
-    except ValueError:
-        return True
-
-
-=======
->>>>>>> refs/heads/main
 def _from_documents(output: Output) -> Reading:
     """No stream: the reason is one JSON object on stderr, or all there is to say is one on stdout."""
     told = json_document(output.stdout) or json_document(output.stderr)

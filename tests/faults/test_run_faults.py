@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from buildloop import files
 from buildloop.memory import sqlite
 from buildloop.memory.location import VARIABLE
+from buildloop.memory.store import open_store
 from buildloop.result import StopReason
 from buildloop.rundir import RunDir
 from tests.support.scripts import WRITE_FIX
@@ -129,7 +131,8 @@ def test_memory_that_gives_way_during_the_run_is_said_and_stops_nothing(
     build, two_steps, story, tmp_path, monkeypatch, harm
 ):
     memory = tmp_path / "memory.db"
-    monkeypatch.setattr(sqlite, "WAIT_SECONDS", 0.5)
+    monkeypatch.setattr(sqlite, "WRITE_SECONDS", 0.5)
+    monkeypatch.setattr("tasks.remember.open_store", partial(open_store, seconds=0.5))
     monkeypatch.setenv(VARIABLE, str(memory))
     stopped = build(two_steps.model_copy(update={"max_iterations": 1, "extension_size": 0}))
     assert stopped.reason is StopReason.MAX_ITERATIONS
