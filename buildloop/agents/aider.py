@@ -16,7 +16,7 @@ from buildloop.agents.cli_agent import Invocation
 from buildloop.agents.contract import AgentCall
 from buildloop.agents.environment_keys import provider_prefixes
 from buildloop.agents.failures import failure_outcome
-from buildloop.agents.output import Event, at, count_at, json_lines, tail, text_at
+from buildloop.agents.output import Event, at, count_at, json_lines, number_at, tail, text_at
 from buildloop.agents.reading import Output, Reading, ended_without_a_word
 from buildloop.files import write_atomic
 from buildloop.models import AgentOutcome, Usage
@@ -114,7 +114,7 @@ def _usage(sent: list[Event]) -> Usage:
         input_tokens=sum(count_at(message, "prompt_tokens") for message in sent),
         output_tokens=sum(count_at(message, "completion_tokens") for message in sent),
         context_tokens=count_at(sent[-1], "total_tokens"),
-        cost_usd=round(sum(float(at(message, "cost") or 0.0) for message in sent), 10) or None,
+        cost_usd=round(sum(number_at(message, "cost") for message in sent), 10) or None,
     )
 
 

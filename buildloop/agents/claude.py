@@ -13,7 +13,17 @@ from buildloop.agents.cli_agent import Invocation
 from buildloop.agents.contract import AgentCall
 from buildloop.agents.environment_keys import CLOUDS
 from buildloop.agents.failures import failure_outcome
-from buildloop.agents.output import Event, at, count_at, json_lines, last_line, tail, text_at
+from buildloop.agents.output import (
+    Event,
+    at,
+    count_at,
+    dict_at,
+    json_lines,
+    last_line,
+    list_at,
+    tail,
+    text_at,
+)
 from buildloop.agents.reading import Output, Reading, ended_without_a_word, unique
 from buildloop.files import write_atomic
 from buildloop.models import AgentOutcome, Permissions
@@ -104,7 +114,7 @@ class Claude:
                 outcome, error, calls.text, session, model, calls.count, calls.usage(), finished=False
             )
         last = results[-1]
-        model = model or next(iter(at(last, "modelUsage") or {}), None)
+        model = model or next(iter(dict_at(last, "modelUsage")), None)
         outcome, error = _outcome(last)
         usage = spent(results, output.home, session, resumed=output.resumed is not None)
         return Reading(
@@ -113,10 +123,10 @@ class Claude:
             text=text_at(last, "result") if outcome is AgentOutcome.OK else "",
             session_id=session,
             model=model,
-            turns=sum(int(at(result, "num_turns") or 0) for result in results),
+            turns=sum(count_at(result, "num_turns") for result in results),
             usage=usage.model_copy(update={"context_tokens": calls.fill}),
             context_window=_window(last, model, output),
-            denials=unique([_denied(denial) for denial in at(last, "permission_denials") or []]),
+            denials=unique([_denied(denial) for denial in list_at(last, "permission_denials")]),
         )
 
 
@@ -141,12 +151,10 @@ def _outcome(result: Event) -> tuple[AgentOutcome, str]:
     """`subtype` is "success" on errors of the provider too; only `is_error` tells."""
     if not result.get("is_error"):
         return AgentOutcome.OK, ""
-    message = (
-        text_at(result, "result") or "; ".join(map(str, at(result, "errors") or [])) or "no reason given"
-    )
-    if result.get("subtype") in TURN_LIMITS:
+    message = text_at(result, "result") or "; ".join(map(str, list_at(result, "errors"))) or "no reason given"
+    if text_at(result, "subtype") in TURN_LIMITS:
         return AgentOutcome.TURN_LIMIT, message
-    if result.get("terminal_reason") in FULL_CONTEXT:
+    if text_at(result, "terminal_reason") in FULL_CONTEXT:
         return AgentOutcome.OVERFLOW, message
     if result.get("subtype") == "error_during_execution":
         return AgentOutcome.CRASHED, f"it was interrupted: {message}"
@@ -158,7 +166,7 @@ def _window(result: Event, model: str | None, output: Output) -> int | None:
     """For a model it does not know the program makes a window up; it says so on stderr."""
     if "unrecognized_model" in tail(output.stderr):
         return None
-    models = at(result, "modelUsage") or {}
+    models = dict_at(result, "modelUsage")
     busiest = max(models, key=lambda name: count_at(models, name, "outputTokens"), default="")
     return count_at(models, model if model and model in models else busiest, "contextWindow") or None
 

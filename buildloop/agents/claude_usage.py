@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from buildloop.agents.output import Event, at, count_at, text_at
+from buildloop.agents.output import Event, at, count_at, dict_at, list_at, number_at, text_at
 from buildloop.decode import from_json
 from buildloop.files import write_json
 from buildloop.models import Usage
@@ -40,7 +40,7 @@ class Calls:
 
     def _assistant(self, message: object) -> None:
         self.model = text_at(message, "model") or self.model
-        for block in at(message, "content") or []:
+        for block in list_at(message, "content"):
             self.text = text_at(block, "text") or self.text
         name = text_at(message, "id")
         if name and name not in self.tokens:
@@ -82,10 +82,10 @@ def spent(results: list[Event], home: Path, session: str | None, *, resumed: boo
     everything, but in a resumed session newer versions add up over all its calls; older ones do not.
     """
     own = _sum([_tokens(at(result, "usage"), KINDS) for result in results])
-    models = at(results[-1], "modelUsage") or {}
+    models = dict_at(results[-1], "modelUsage")
     total = _sum([_tokens(figures, MODEL_KINDS) for figures in models.values()])
-    cost = at(results[-1], "total_cost_usd")
-    cost = float(cost) if isinstance(cost, int | float) else None
+    known = isinstance(at(results[-1], "total_cost_usd"), int | float)
+    cost = number_at(results[-1], "total_cost_usd") if known else None
     before = _remembered(home, session) if resumed else ((0, 0, 0, 0), 0.0)
     if session:
         _remember(home, session, total, cost)
@@ -131,10 +131,10 @@ def _covers(one: Tokens, other: Tokens) -> bool:
 
 def _remembered(home: Path, session: str | None) -> tuple[Tokens, float] | None:
     known = _totals(home).get(session or "")
-    if known is None:
+    if len(list_at(known, "tokens")) != len(KINDS):
         return None
-    fresh, read, written, out = (int(figure) for figure in known["tokens"])
-    return (fresh, read, written, out), float(known["cost"] or 0.0)
+    fresh, read, written, out = (count_at(known, "tokens", place) for place in range(len(KINDS)))
+    return (fresh, read, written, out), number_at(known, "cost")
 
 
 def _remember(home: Path, session: str, tokens: Tokens, cost: float | None) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +142,7 @@ class _Rollout:
 
 
 def _rollout(home: Path, session: str) -> _Rollout:
-    found = sorted((home / "sessions").glob(f"**/rollout-*-{session}.jsonl")) if session else []
+    found = sorted((home / "sessions").glob(f"**/rollout-*-{escape(session)}.jsonl")) if session else []
     return _Rollout(list(json_lines(found[-1])) if found else [])
 
 
@@ -160,7 +161,7 @@ def _failure(message: str) -> tuple[AgentOutcome, str]:
     """The message may be the provider's answer as it came: then its code and type say more than its words."""
     try:
         body = json.loads(message)
-    except ValueError:
+    except (ValueError, RecursionError):
         body = None
     if isinstance(body, dict):
         said = text_at(body, "error", "message") or message

@@ -13,7 +13,7 @@ from buildloop.agents.cli_agent import Invocation
 from buildloop.agents.contract import AgentCall
 from buildloop.agents.failures import failure_outcome
 from buildloop.agents.gemini_usage import document_usage, spent
-from buildloop.agents.output import Event, at, count_at, json_document, json_lines, tail, text_at
+from buildloop.agents.output import Event, at, count_at, dict_at, json_document, json_lines, tail, text_at
 from buildloop.agents.reading import Output, Reading, ended_without_a_word, unique
 from buildloop.agents.users_settings import read_settings
 from buildloop.files import write_json
@@ -161,7 +161,7 @@ def _from_documents(output: Output) -> Reading:
     if told is None or not ("error" in told or "stats" in told):
         outcome, error = ended_without_a_word(output, started=False)
         return Reading(outcome, error, finished=False)
-    models = list((at(told, "stats", "models") or {}).items())
+    models = list(dict_at(told, "stats", "models").items())
     code, kind = at(told, "error", "code"), text_at(told, "error", "type")
     outcome, error = AgentOutcome.OK, ""
     if "error" in told and kind != EMPTY_ANSWER:
@@ -185,4 +185,9 @@ def _from_documents(output: Output) -> Reading:
 def _plain(message: str) -> str:
     """The provider's own words out of "[API Error: {…}]"."""
     found = INNER.search(message)
-    return json.loads(f'"{found["words"]}"') if found else message
+    if not found:
+        return message
+    try:
+        return str(json.loads(f'"{found["words"]}"'))
+    except ValueError:
+        return message

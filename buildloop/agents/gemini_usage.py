@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from glob import escape
 from typing import Any
 
 from buildloop.agents.output import Event, at, count_at, json_lines, text_at
@@ -109,7 +110,7 @@ def _requests(output: Output, session: str) -> list[Event]:
     if not session:
         return []
     files = sorted(
-        output.home.glob(f".gemini/tmp/*/chats/session-*-{session[:8]}.json*"), key=os.path.getmtime
+        output.home.glob(f".gemini/tmp/*/chats/session-*-{escape(session[:8])}.json*"), key=os.path.getmtime
     )
     found: dict[str, Event] = {}
     for line in json_lines(files[-1]) if files else ():
@@ -121,5 +122,5 @@ def _requests(output: Output, session: str) -> list[Event]:
 def _since(stamp: str, started: float) -> bool:
     try:
         return datetime.fromisoformat(stamp).timestamp() >= started
-    except ValueError:
+    except (ValueError, OverflowError):
         return True

@@ -12,7 +12,7 @@ from buildloop.agents.cli_agent import Invocation
 from buildloop.agents.contract import AgentCall
 from buildloop.agents.environment_keys import provider_prefixes
 from buildloop.agents.failures import failure_outcome
-from buildloop.agents.output import Event, at, count_at, json_lines, last_line, tail, text_at
+from buildloop.agents.output import Event, at, count_at, json_lines, last_line, number_at, tail, text_at
 from buildloop.agents.reading import Output, Reading, ended_without_a_word, unique
 from buildloop.agents.users_settings import merged, read_settings
 from buildloop.files import write_json
@@ -132,7 +132,7 @@ def _failure(error: object, output: Output, *, began: bool) -> tuple[AgentOutcom
 def _usage(steps: list[Event]) -> Usage:
     if not steps:
         return Usage()
-    cost = sum(float(at(step, "cost") or 0.0) for step in steps)
+    cost = sum(number_at(step, "cost") for step in steps)
     last = steps[-1]
     parts = (("input",), ("output",), ("reasoning",), ("cache", "read"), ("cache", "write"))
     return Usage(

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 LONGEST_LINE = 8 * 2**20
 TAIL_BYTES = 256 * 1024
+LARGEST = 10**15
 
 Event = dict[str, Any]
 
@@ -64,8 +65,24 @@ def text_at(event: object, *names: str | int) -> str:
 
 
 def count_at(event: object, *names: str | int) -> int:
+    return int(number_at(event, *names))
+
+
+def number_at(event: object, *names: str | int) -> float:
+    """0 for anything but a number that can be one of tokens, turns or dollars."""
     value = at(event, *names)
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0
+    numeric = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if numeric and -LARGEST < value < LARGEST else 0
+
+
+def list_at(event: object, *names: str | int) -> list[Any]:
+    value = at(event, *names)
+    return value if isinstance(value, list) else []
+
+
+def dict_at(event: object, *names: str | int) -> dict[str, Any]:
+    value = at(event, *names)
+    return value if isinstance(value, dict) else {}
 
 
 def _skip_rest(stream: BinaryIO) -> None:

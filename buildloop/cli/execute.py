@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import threading
 import traceback
@@ -22,7 +23,7 @@ from buildloop.cli.prefect_api import PrefectApi, start_prefect
 from buildloop.cli.prefect_state import mark_cancelled
 from buildloop.closing import close_run
 from buildloop.decide import Stop
-from buildloop.errors import BuildloopError
+from buildloop.errors import BuildloopError, StateWriteError
 from buildloop.files import write_atomic
 from buildloop.github.record import DRY_RUN_FILE, load_record
 from buildloop.report.facts import facts_of
@@ -34,6 +35,8 @@ from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 from buildloop.text import one_line
 from buildloop.workspace.lock import run_lock
+
+CANNOT_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
 
 
 def execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: bool) -> int:
@@ -104,14 +107,27 @@ def _as_result(outcome: Any, run: RunDir) -> BuildResult:  # noqa: ANN401 (whate
         return outcome
     if isinstance(outcome, BuildloopError):
         raise outcome
+    if isinstance(outcome, OSError) and outcome.errno in CANNOT_WRITE:
+        where = outcome.filename or run.path
+        raise StateWriteError(
+            f"cannot write {where}: {outcome.strerror}; what is finished is kept: make room there or give "
+            f"permission, then continue with 'buildloop resume {run.run_id}'"
+        )
     if isinstance(outcome, BaseException):
-        report = run.path / "crash.txt"
-        write_atomic(report, "".join(traceback.format_exception(outcome)))
         raise BuildloopError(
-            f"the run crashed ({type(outcome).__name__}: {one_line(str(outcome))}); see {report}, "
-            f"then continue it with 'buildloop resume {run.run_id}'"
+            f"the run crashed ({type(outcome).__name__}: {one_line(str(outcome))}); {_kept_trace(outcome, run)}"
+            f"continue it with 'buildloop resume {run.run_id}'"
         )
     raise BuildloopError(f"the run ended without a result: {outcome!r}")
+
+
+def _kept_trace(outcome: BaseException, run: RunDir) -> str:
+    report = run.path / "crash.txt"
+    try:
+        write_atomic(report, "".join(traceback.format_exception(outcome)))
+    except OSError as error:
+        return f"its trace could not be kept ({error.strerror}); "
+    return f"see {report}, then "
 
 
 def _cancelled(run: RunDir) -> BuildResult:

@@ -10,7 +10,7 @@ import pytest
 from tests.fuzz.target import Target, try_many
 from tests.fuzz.targets import TARGETS
 
-EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "25"))
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "10"))
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=[target.name for target in TARGETS])
