@@ -27,7 +27,7 @@ def main() -> int:
     options.add_argument("--only", default="")
     options.add_argument("--verbose", action="store_true")
     given = options.parse_args()
-    cases = [case for case in load_cases() if given.only in f"{case.group}/{case.label}"]
+    cases = [case for case in load_cases() if given.only in case.label]
 
     def judged(case: Case) -> Judged:
         with tempfile.TemporaryDirectory() as folder:

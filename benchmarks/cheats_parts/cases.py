@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-GROUPS = ("first", "second", "third", "fourth")
+GROUPS = ("first", "second", "third", "fourth", "fifth")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Case:
 
     @property
     def label(self) -> str:
-        return f"{self.base.name}/{self.name}"
+        return f"{self.group}/{self.base.name}/{self.name}"
 
     @property
     def kind(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import glob
+import hashlib
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -28,8 +28,9 @@ def scratch_folder(mark: str) -> Iterator[Path]:
 
     What a killed call of the same run left is removed by the next one.
     """
-    place, prefix = Path(tempfile.gettempdir()), f"buildloop-{mark}-"
-    for stale in place.glob(f"{glob.escape(prefix)}*"):
+    name = hashlib.sha256(mark.encode()).hexdigest()[:12]  # a mark may be a path
+    place, prefix = Path(tempfile.gettempdir()), f"buildloop-{name}-"
+    for stale in place.glob(f"{prefix}*"):
         shutil.rmtree(stale, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=prefix))
     try:

@@ -11,7 +11,7 @@ import pytest
 
 from buildloop.agents.catalogue import CATALOGUE
 from buildloop.agents.environment import agent_environment
-from buildloop.agents.home import borrowed
+from buildloop.agents.home import borrowed, scratch_folder
 from buildloop.agents.prices import window_of
 from buildloop.agents.registry import ADAPTERS, AGENTS, agent_for, cli_agent
 from buildloop.agents.users_settings import read_settings
@@ -112,6 +112,21 @@ def test_a_log_in_renewed_by_a_call_that_was_killed_is_given_back_by_the_next(tm
 def test_without_a_log_in_nothing_is_lent(tmp_path):
     with borrowed({tmp_path / "own": tmp_path / "missing"}):
         assert not (tmp_path / "own").exists()
+
+
+def test_the_scratch_folder_is_short_whatever_the_mark_and_what_was_left_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    mark = f"/{'long/' * 60}state/runs/r1"
+    killed = scratch_folder(mark)
+    with scratch_folder("another"):
+        stale = killed.__enter__()
+        assert stale.exists()
+        with scratch_folder(mark) as folder:
+            assert folder.parent == tmp_path
+            assert len(folder.name) < 40
+            assert not stale.exists()
+            assert len(list(tmp_path.iterdir())) == 2
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_of_codex_own_configuration_only_the_choice_of_the_model_is_taken(tmp_path):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from buildloop.github.publish import Access
 from buildloop.github.repository import GithubRepo
+from buildloop.models import WorkspaceInfo
+from buildloop.report.facts import RunFacts
+from tests.support import runs
 from tests.support.github_server import REPO, TOKEN, Hub, github_server
-from tests.support.repos import git
+from tests.support.repos import commit_all, git, write_files
 
 
 @pytest.fixture
@@ -44,3 +48,25 @@ def environment(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     monkeypatch.setattr("buildloop.github.comment.WAIT_SECONDS", 0.01)
     monkeypatch.setattr("buildloop.github.client.AGAIN.backoff_factor", 0.01)
     return given
+
+
+@pytest.fixture
+def done(hub, remote) -> RunFacts:
+    """A complete run whose branch really exists in the checkout."""
+    hub.add_issue(12, "Totals lack VAT", "x")
+    start, branch = git(remote, "rev-parse", "HEAD"), "buildloop/1116-081502-3fa9"
+    git(remote, "checkout", "-q", "-b", branch)
+    write_files(remote, {"calc.py": "def add(a, b):\n    return a + b\n"})
+    commit_all(remote, "buildloop: iteration 1")
+    git(remote, "checkout", "-q", "main")
+    found = runs.complete()
+    workspace = WorkspaceInfo(
+        root="/none",
+        workdir="/none",
+        branch=branch,
+        start_commit=start,
+        start_tree="t",
+        repo=str(remote),
+        repo_id="i",
+    )
+    return replace(found, request=found.request.model_copy(update={"issue": 12}), workspace=workspace)

@@ -6,8 +6,10 @@ import json
 
 import pytest
 
+import tasks.github
 from buildloop.cli.execute import _tell_github
 from buildloop.cli.output import console
+from buildloop.cli.resume import resume_run
 from buildloop.errors import GithubError
 from buildloop.github.comment import run_mark
 from buildloop.github.repository import SECRET_BLOCK
@@ -15,6 +17,7 @@ from buildloop.request import BuildRequest
 from buildloop.result import BuildResult
 from buildloop.rundir import RunDir, runs_in
 from tests.support.github_server import REPO, TOKEN
+from tests.support.repos import git
 from tests.support.scripts import WRITE_FIX, write_script, wrong
 
 pytestmark = pytest.mark.server
@@ -74,28 +77,6 @@ def test_an_issue_becomes_a_pull_request(run_issue, hub):
     assert TOKEN not in everything(run)
 
 
-def test_a_failed_run_comments_once_and_its_resume_changes_that_comment(run_issue, buildloop, hub, tmp_path):
-    hub.add_issue(12, "add() subtracts", "It must add.")
-    limits = ("--max-iterations", "1", "--extension-size", "0")
-    ran, run = run_issue({"when": {"call": 1}, "do": [wrong(1)]}, {"do": [wrong(2)]}, more=limits)
-    assert ran.returncode == 1
-    (comment,) = hub.comments[12]
-    assert comment["body"].startswith(run_mark(run.run_id))
-    assert comment["html_url"] in ran.stdout
-    assert "What Failed" in (run.path / "context-error-gate.md").read_text()
-    (told,) = events(run, "error.context_generated")
-    assert (told["stage"], told["iteration"], told["category"]) == ("gate", 1, "ASSERTION_FAILURE")
-    known = {"GITHUB_API_URL": hub.url, "GITHUB_TOKEN": TOKEN}
-    again = buildloop(
-        "resume", run.run_id, "--max-iterations", "2", "--state-dir", str(tmp_path / "state"), env=known
-    )
-    assert again.returncode == 1
-    assert len(hub.comments[12]) == 1
-    assert "iteration 2" in hub.comments[12][0]["body"]
-    assert hub.said("GET", rf"/repos/{REPO}/issues/12") >= 1
-    assert run.request().goal == "add() subtracts\n\nIt must add."
-
-
 def test_an_issue_that_is_not_there_ends_before_anything_is_made(run_issue, hub):
     ran, run = run_issue({"do": [WRITE_FIX]})
     assert ran.returncode == 2
@@ -126,31 +107,58 @@ def request_of(hub, remote, tmp_path, monkeypatch):
     return make
 
 
-def test_from_a_deployment_the_token_may_come_from_the_secret_block(build, hub, request_of, monkeypatch):
+def test_a_failed_run_comments_once_and_its_resume_changes_that_comment(
+    build, hub, request_of, tmp_path, capsys
+):
+    rules = ({"when": {"call": 1}, "do": [wrong(1)]}, {"do": [wrong(2)]})
+    script = str(write_script(tmp_path / "failing.json", *rules))
+    asked = request_of(agent_script=script, max_iterations=1, extension_size=0)
+    assert build(asked).exit_code == 1
+    run = RunDir(asked.run_dir)
+    (comment,) = hub.comments[12]
+    assert comment["body"].startswith(run_mark(run.run_id))
+    _tell_github(console(), run)
+    assert comment["html_url"] in capsys.readouterr().out
+    assert "What Failed" in (run.path / "context-error-gate.md").read_text()
+    (told,) = events(run, "error.context_generated")
+    assert (told["stage"], told["iteration"], told["category"]) == ("gate", 1, "ASSERTION_FAILURE")
+    resumed = run.request().model_copy(update={"max_iterations": 2})
+    run.save("request.json", resumed)
+    assert build(resumed).exit_code == 1
+    assert len(hub.comments[12]) == 1
+    assert "iteration 2" in hub.comments[12][0]["body"]
+    assert run.request().goal == "add() subtracts\n\nIt must add."
+
+
+def test_from_a_deployment_with_the_token_of_the_secret_block(build, hub, request_of, monkeypatch):
+    """What GitHub does not take at the end does not fail the run; a resume makes up for it with the same token."""
     from prefect.blocks.system import Secret
 
     monkeypatch.delenv("GITHUB_TOKEN")
+    hub.trouble("GET", rf"/repos/{REPO}", 403, headers={"X-RateLimit-Remaining": "0"})
     Secret(value=TOKEN).save(SECRET_BLOCK, overwrite=True)
+    run = RunDir(request_of().run_dir)
     try:
-        result = build(request_of())
+        assert build(request_of()).reason == "complete"
+        assert hub.pulls == []
+        (told,) = events(run, "loop.degraded")
+        assert told["what"] == "github"
+        assert "rate limit" in told["why"]
+        assert resume_run(run.run_id, {}, run.path.parents[1], verbose=False, as_json=False) == 0
     finally:
         Secret.delete(SECRET_BLOCK)
-    assert result.reason == "complete"
     assert len(hub.pulls) == 1
-    run = RunDir(request_of().run_dir)
     assert run.request().goal == "add() subtracts\n\nIt must add."
     assert TOKEN not in everything(run)
 
 
-def test_what_github_does_not_take_does_not_fail_the_run(build, hub, request_of):
-    hub.trouble("GET", rf"/repos/{REPO}", 403, headers={"X-RateLimit-Remaining": "0"})
-    assert build(request_of()).reason == "complete"
-    assert hub.pulls == []
-    run = RunDir(request_of().run_dir)
-    (told,) = events(run, "loop.degraded")
-    assert told["what"] == "github"
-    assert "rate limit" in told["why"]
-    assert "rate limit" in (run.path / "report.html").read_text()
+def test_the_token_of_the_block_is_not_for_whatever_host_a_remote_names(repo, request_of, monkeypatch):
+    monkeypatch.delenv("GITHUB_TOKEN")
+    monkeypatch.setattr(tasks.github, "block_token", lambda: TOKEN)
+    assert tasks.github._access(request_of()).token == TOKEN
+    monkeypatch.delenv("GITHUB_API_URL")
+    git(repo, "remote", "set-url", "origin", "https://gitlab.example/ada/shop.git")
+    assert tasks.github._access(request_of()).token == ""
 
 
 def test_a_dry_run_says_what_it_would_send_and_sends_nothing(build, hub, request_of, capsys):

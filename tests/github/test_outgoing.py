@@ -8,6 +8,7 @@ from buildloop.github.outgoing import secret_in
 from buildloop.redact import redactor
 from tests.support.repos import commit_all, git, write_files
 
+pytestmark = pytest.mark.slow
 SECRET = "sk-" + "a1" * 20
 MASK = redactor({})
 WHO = ("-c", "user.name=t", "-c", "user.email=t@localhost")

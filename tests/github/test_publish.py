@@ -13,14 +13,14 @@ from buildloop.errors import GithubError
 from buildloop.github.comment import run_mark
 from buildloop.github.publish import publish
 from buildloop.github.record import DRY_RUN_FILE, FILE, load_record
-from buildloop.models import WorkspaceInfo
 from buildloop.report.facts import RunFacts
 from buildloop.result import StopReason
 from tests.support import runs
 from tests.support.github_server import REPO, TOKEN, github_server
 from tests.support.repos import commit_all, git, write_files
 
-pytestmark = pytest.mark.usefixtures("environment")
+# Real git, many times.
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("environment")]
 COMMENTS = rf"/repos/{REPO}/issues/12/comments"
 PULLS = rf"/repos/{REPO}/pulls"
 
@@ -30,28 +30,6 @@ def failed(hub) -> RunFacts:
     hub.add_issue(12, "Totals lack VAT", "x", ("ada", "please"))
     found = runs.many_failures()
     return replace(found, request=found.request.model_copy(update={"issue": 12}))
-
-
-@pytest.fixture
-def done(hub, remote) -> RunFacts:
-    """A complete run whose branch really exists in the checkout."""
-    hub.add_issue(12, "Totals lack VAT", "x")
-    start, branch = git(remote, "rev-parse", "HEAD"), "buildloop/1116-081502-3fa9"
-    git(remote, "checkout", "-q", "-b", branch)
-    write_files(remote, {"calc.py": "def add(a, b):\n    return a + b\n"})
-    commit_all(remote, "buildloop: iteration 1")
-    git(remote, "checkout", "-q", "main")
-    found = runs.complete()
-    workspace = WorkspaceInfo(
-        root="/none",
-        workdir="/none",
-        branch=branch,
-        start_commit=start,
-        start_tree="t",
-        repo=str(remote),
-        repo_id="i",
-    )
-    return replace(found, request=found.request.model_copy(update={"issue": 12}), workspace=workspace)
 
 
 def tell(facts, tmp_path, access):

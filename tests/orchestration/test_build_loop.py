@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
+import pytest
+
+from buildloop.errors import InputError
 from buildloop.events import read_events
 from buildloop.result import StopReason
 from tests.support.repos import GREEN, checkout_state, git, make_repo
@@ -208,3 +213,15 @@ def test_every_proof_is_a_run_of_its_own(play, tmp_path):
     result, run = play({"do": [{"write": "fix.txt", "text": "x"}]}, test=(gate,), max_iterations=1)
     assert [report.passed for report in run.iterations()[1].reports].count(False) == 1
     assert result.reason is StopReason.COMPLETE
+
+
+def test_a_sandbox_that_does_not_work_ends_the_run_with_one_sentence(play, repo, tmp_path, monkeypatch):
+    broken = tmp_path / "bin" / "bwrap"
+    broken.parent.mkdir()
+    broken.write_text("#!/bin/sh\necho 'no user namespaces here' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{broken.parent}:{os.environ['PATH']}")
+    before = checkout_state(repo)
+    with pytest.raises(InputError, match=r"no user namespaces here.*--sandbox none"):
+        play({"do": [WRITE_FIX]}, sandbox="bwrap")
+    assert checkout_state(repo) == before

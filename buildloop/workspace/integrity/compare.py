@@ -120,6 +120,8 @@ def _lost_literals(old: Unit, new: Unit, pool: Pool) -> list[Objection]:
     for value, times in lost.items():
         if old.role is not Role.TEST and (value in new.literals or pool.literals[value] > 0):
             continue
+        if value in pool.shared:
+            continue
         covered = min(times, pool.literals[value])
         pool.literals[value] -= covered
         if times > covered and not (old.role is not Role.TEST and _like_a_path(value)):

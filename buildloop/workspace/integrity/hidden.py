@@ -9,7 +9,7 @@ from buildloop.workspace.git import git_or_none, run_git
 from buildloop.workspace.integrity.files import DEPENDENCY_FOLDER
 from buildloop.workspace.integrity.makefiles import MAKEFILES
 from buildloop.workspace.integrity.model import Objection
-from buildloop.workspace.integrity.settings import is_config
+from buildloop.workspace.integrity.setting_files import is_config
 
 ALWAYS_LOADED = re.compile(r"(?:^|/)(?:sitecustomize|usercustomize)\.py$")
 STEERING = re.compile(r"(?:^|/)(?:conftest|pytest|unittest)\.py$|(?:^|/)(?:spec_helper|test_helper)\.rb$")

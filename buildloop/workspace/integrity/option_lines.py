@@ -16,7 +16,7 @@ SPEAKING_OPTIONS = re.compile(
 
 SENSITIVE_LINE = re.compile(
     r"node-options|script-shell|\bshell\b|NODE_OPTIONS|PYTEST_ADDOPTS|PYTEST_PLUGINS|GOFLAGS|RUBYOPT|PERL5OPT|LD_PRELOAD|BASH_ENV|JAVA_TOOL_OPTIONS|"
-    r"--tag|--example|-e\b|--pattern|-P\b|--exclude|--dry-run|--fail-if-no|--failure-exit-code|--only|<exclude|<group|defaultTestSuite|grep|ignore|spec:|yarn-path|yarnPath",
+    r"--tag|--example|-e\b|--pattern|-P\b|--exclude|--dry-run|--fail-if-no|--failure-exit-code|--only|<exclude|<group|failOn\w+=.false|defaultTestSuite|grep|ignore|spec:|yarn-path|yarnPath",
     re.I,
 )
 

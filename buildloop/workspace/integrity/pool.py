@@ -32,6 +32,7 @@ class Pool:
 
     demands: list[tuple[Assertion, Unit]]
     literals: Counter[str]
+    shared: frozenset[str]  # values that set-up and tables have for all tests
     local: frozenset[str]
     rows: list[tuple[Unit, frozenset[str]]]
     old_helpers: Mapping[str, Unit]
@@ -94,7 +95,10 @@ def pool_of(pairs: Sequence[tuple[Unit, Unit | None]], after: Tests, local: froz
         if fresh or len(demands) > told:
             grown.append((unit, frozenset(fresh)))
     rows = [(unit, added | frozenset(tables.get(unit.file, ()))) for unit, added in grown]
-    return Pool(demands, literals, local, rows, _helpers(old for old, _ in pairs), _helpers(after.units))
+    shared = frozenset[str]().union(*tables.values())
+    return Pool(
+        demands, literals, shared, local, rows, _helpers(old for old, _ in pairs), _helpers(after.units)
+    )
 
 
 def _same_demand(

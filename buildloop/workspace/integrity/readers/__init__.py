@@ -45,6 +45,7 @@ SETUP_CALLS = frozenset("beforeEach beforeAll before let subject setup setUp Tes
 JS_OWN_JUDGE = re.compile(
     r"^\s*(?:const|let|var)\s+(assert|expect|should)\s*=(?!\s*(?:require|chai|await import))", re.M
 )
+PHP_STOPPING = re.compile(r"@(?:requires|doesNotPerformAssertions)\b.*")
 PREPROCESSED = re.compile(r"\.(?:c|cc|cpp|cxx|cs|swift)$")
 JS_FUNCTION = re.compile(
     r"^\s*(?:export\s+)?(?:async\s+)?(?:function\s+|(?:const|let|var)\s+(?=\w+\s*=\s*(?:async\s*)?(?:\(|function)))(\w+)",
@@ -105,6 +106,7 @@ def _module(file: str, text: str, whole: Sequence[Token], blocks: Sequence[Block
     outside = [token for token in whole if id(token) not in inside and token.line not in lines]
     marks = set(re.findall(r"^//\s*(?:go:build|\+build).*$", text, re.M)) if file.endswith(".go") else set()
     marks |= set(re.findall(r"^#!\[(?:cfg|ignore).*$", text, re.M)) if file.endswith(".rs") else set()
+    marks |= set(PHP_STOPPING.findall(text)) if file.endswith(".php") else set()
     marks |= set(re.findall(r"^\s*#\s*if.*$", text, re.M)) if PREPROCESSED.search(file) else set()
     marks |= set(_skips(outside, file)) if not file.endswith((".go", ".rs")) else set()
     return Unit(

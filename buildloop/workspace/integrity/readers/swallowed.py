@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from buildloop.workspace.integrity.readers.tokens import CLOSE, OPEN, Token, closing
 
+# Words that fail at once: they stand in the branch that asks.
+FAILING = frozenset("Error Errorf Fatal Fatalf Fail FailNow fail".split())
 RETHROWING = frozenset({"throw", "fail", "assert", "expect", "done", "reject", "ok"})
 
 
@@ -76,7 +78,8 @@ def _chain_start(tokens: Sequence[Token], index: int, otherwise: int) -> int:
 
 
 def left_early(tokens: Sequence[Token], index: int) -> bool:
-    """Whether a `return` or `continue` in a branch before may pass the assertion at `index` by."""
+    """Whether the assertion at `index` may be passed by: it stands in a branch itself, or a `return` or `continue` in
+    one comes before; or the test says that it is done before it asks."""
     open_blocks: list[tuple[int, bool]] = []
     exits: list[list[int]] = []
     for position in range(index):
@@ -85,23 +88,22 @@ def left_early(tokens: Sequence[Token], index: int) -> bool:
             open_blocks.append((position, _is_branch(tokens, position)))
         elif token.kind == "other" and token.text == "}" and open_blocks:
             open_blocks.pop()
+        elif token.text == "done" and tokens[position + 1].text == "(" and tokens[position + 2].text == ")":
+            exits.append([place for place, _ in open_blocks])
         elif token.text in ("return", "continue") and open_blocks and open_blocks[-1][1]:
             around = list(open_blocks)
             while around and around[-1][1]:
                 around.pop()
             exits.append([place for place, _ in around])
     here = [place for place, _ in open_blocks]
-    return any(here[: len(around)] == around for around in exits)
+    in_branch = bool(open_blocks) and open_blocks[-1][1] and tokens[index].text not in FAILING
+    return in_branch or any(here[: len(around)] == around for around in exits)
 
 
 def _is_branch(tokens: Sequence[Token], brace: int) -> bool:
     """`if … {` and `else {`: not a loop, not a function."""
-    start = brace - 1
-    while (
-        start >= 0
-        and tokens[start].text not in ("{", "}")
-        and not (tokens[start].text == ";" and tokens[start].line != tokens[brace].line)
-    ):
+    start = brace
+    while start > 0 and tokens[start - 1].line == tokens[brace].line:
         start -= 1
-    head = [token.text for token in tokens[start + 1 : brace]]
-    return bool(head) and head[0] in ("if", "else") and "=" + ">" not in "".join(head[-2:])
+    words = [token.text for token in tokens[start:brace] if token.text != "}"]
+    return bool(words) and words[0] in ("if", "else") and words[-1] != ">"
