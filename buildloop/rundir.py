@@ -70,7 +70,11 @@ class RunDir:
         (self.path / "result.json").unlink(missing_ok=True)
 
     def result(self) -> BuildResult | None:
-        return self._load_if_there("result.json", BuildResult)
+        """None too for a damaged one: it is a view, and the end of the run writes it anew."""
+        try:
+            return self._load_if_there("result.json", BuildResult)
+        except InputError:
+            return None
 
     def reply(self, folder: Path) -> AgentReply | None:
         """What the agent has answered already. An answer that cannot be read is none: it is asked again."""

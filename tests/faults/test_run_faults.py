@@ -9,7 +9,6 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -132,7 +131,7 @@ def test_memory_that_gives_way_during_the_run_is_said_and_stops_nothing(
 ):
     memory = tmp_path / "memory.db"
     monkeypatch.setattr(sqlite, "WRITE_SECONDS", 0.5)
-    monkeypatch.setattr("tasks.remember.open_store", partial(open_store, seconds=0.5))
+    monkeypatch.setattr("tasks.remember.open_store", lambda place, *_: open_store(place, 0.5))
     monkeypatch.setenv(VARIABLE, str(memory))
     stopped = build(two_steps.model_copy(update={"max_iterations": 1, "extension_size": 0}))
     assert stopped.reason is StopReason.MAX_ITERATIONS
