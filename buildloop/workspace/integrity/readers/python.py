@@ -13,6 +13,7 @@ from buildloop.workspace.integrity.readers.python_names import (
     constant_truth,
     derived_classes,
     is_skip_call,
+    literals_in,
     string_of,
 )
 from buildloop.workspace.integrity.readers.syntax import parse_python
@@ -227,12 +228,6 @@ def _decorator_literals(decorator: ast.expr) -> Iterator[str]:
         start = 1 if called(decorator).endswith("parametrize") else 0
         for argument in decorator.args[start:]:
             yield from literals_in(argument)
-
-
-def literals_in(node: ast.AST) -> Iterator[str]:
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Constant) and inner.value is not ...:
-            yield repr(inner.value)
 
 
 def _patches(node: ast.AST) -> Iterator[str]:
