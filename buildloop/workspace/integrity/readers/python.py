@@ -7,17 +7,13 @@ from collections.abc import Iterator
 
 from buildloop.workspace.integrity.model import FileReading, Role, Unit
 from buildloop.workspace.integrity.readers.python_asserts import read_body
-from buildloop.workspace.integrity.readers.python_marks import (
-    empty_parameters,
-    marks_assigned,
-    marks_of,
-    skips_at_import,
-)
 from buildloop.workspace.integrity.readers.python_names import (
     assignments,
     called,
     constant_truth,
     derived_classes,
+    is_skip_call,
+    literals_in,
     string_of,
 )
 from buildloop.workspace.integrity.readers.syntax import parse_python
@@ -26,6 +22,16 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 SETUP_NAMES = frozenset(
     "setUp setUpClass tearDown asyncSetUp setup setup_method setup_class setup_module setup_function setUpModule "
     "setUpTestData".split()
+)
+STOPPING_MARKS = (
+    "skip",
+    "skipif",
+    "xfail",
+    "skipIf",
+    "skipUnless",
+    "expectedFailure",
+    "expected_failure",
+    "ignore",
 )
 PATCHERS = ("patch", "setattr", "setitem", "delattr", "object", "multiple", "dict", "replace")
 MODULE = "<module>"
@@ -60,9 +66,9 @@ def _functions(
     """Functions that exist when the module is loaded, with the marks of what stands around them."""
     for node in body:
         if isinstance(node, Function):
-            yield prefix + node.name, node, inherited | marks_of(node.decorator_list)
+            yield prefix + node.name, node, inherited | _marks(node.decorator_list)
         elif isinstance(node, ast.ClassDef):
-            marks = inherited | marks_of(node.decorator_list) | marks_assigned(node.body)
+            marks = inherited | _marks(node.decorator_list) | _marks_assigned(node.body)
             marks |= frozenset() if _collected_class(node) or prefix else {"not a test class"}
             yield from _functions(node.body, f"{prefix}{node.name}.", marks)
         elif isinstance(node, ast.If):
@@ -88,7 +94,7 @@ def _unit(
     if any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in ast.walk(node)) and role is Role.TEST:
         marks |= {"a generator is not run"}
     marks |= frozenset(f"{call}()" for call in body.skips)
-    marks |= frozenset(empty_parameters(node))
+    marks |= frozenset(_empty_parameters(node))
     wrapped = frozenset(
         f"wrapped in @{ast.unparse(one)}"
         for one in node.decorator_list
@@ -124,11 +130,11 @@ def _role(node: Function) -> Role:
 
 def _module(file: str, tree: ast.Module) -> Unit:
     """What holds for the whole file: marks, what is not collected, module-level skips and replacements."""
-    marks = set(marks_assigned(tree.body))
+    marks = set(_marks_assigned(tree.body))
     for node in tree.body:
         if isinstance(node, ast.Delete):
             marks |= {f"del {ast.unparse(target)}" for target in node.targets}
-        marks |= {f"{name}()" for name in skips_at_import(node)}
+        marks |= {f"{name}()" for name in _skips_at_import(node)}
         for target in node.targets if isinstance(node, ast.Assign) else ():
             written = ast.unparse(target)
             if written.startswith("collect_ignore") or written.endswith("__test__"):
@@ -162,6 +168,59 @@ def _steers_pytest(node: ast.stmt) -> bool:
     )
 
 
+def _skips_at_import(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, Function | ast.ClassDef):
+        return
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call) and is_skip_call(inner):
+            yield called(inner)
+        if isinstance(inner, ast.Raise) and inner.exc is not None and "Skip" in ast.unparse(inner.exc):
+            yield ast.unparse(inner.exc).rstrip("()")
+
+
+def _marks(decorators: list[ast.expr]) -> frozenset[str]:
+    return frozenset(mark for one in decorators for mark in _mark(one))
+
+
+def _mark(decorator: ast.expr) -> Iterator[str]:
+    name = called(decorator) if isinstance(decorator, ast.Call) else ast.unparse(decorator)
+    if name.rpartition(".")[2] in STOPPING_MARKS:
+        conditions = (
+            [ast.unparse(argument) for argument in decorator.args if string_of(argument) is None]
+            if isinstance(decorator, ast.Call)
+            else []
+        )
+        yield f"{name.rpartition('.')[2]}({', '.join(conditions)})"
+
+
+def _marks_assigned(body: list[ast.stmt]) -> frozenset[str]:
+    found: set[str] = set()
+    for node in body:
+        if not isinstance(node, ast.Assign):
+            continue
+        names = {ast.unparse(target) for target in node.targets}
+        if "pytestmark" in names:
+            values = node.value.elts if isinstance(node.value, ast.List | ast.Tuple) else [node.value]
+            found |= set(_marks(list(values)))
+        if "__test__" in names and constant_truth(node.value) is False:
+            found.add("__test__ = False")
+    return frozenset(found)
+
+
+def _empty_parameters(node: Function) -> Iterator[str]:
+    for one in node.decorator_list:
+        if isinstance(one, ast.Call) and called(one).endswith("parametrize") and len(one.args) > 1:
+            values = one.args[1]
+            if isinstance(values, ast.List | ast.Tuple) and not values.elts:
+                yield "parametrize with no values"
+            if isinstance(values, ast.List | ast.Tuple):
+                skipped = sum(
+                    1 for value in values.elts if any(m in ast.unparse(value) for m in (".skip", ".xfail"))
+                )
+                if skipped:
+                    yield f"{skipped} parameters skipped"
+
+
 def _decorator_literals(decorator: ast.expr) -> Iterator[str]:
     if isinstance(decorator, ast.Call) and called(decorator).endswith(
         ("parametrize", "expand", "example", "data", "unpack")
@@ -169,12 +228,6 @@ def _decorator_literals(decorator: ast.expr) -> Iterator[str]:
         start = 1 if called(decorator).endswith("parametrize") else 0
         for argument in decorator.args[start:]:
             yield from literals_in(argument)
-
-
-def literals_in(node: ast.AST) -> Iterator[str]:
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Constant) and inner.value is not ...:
-            yield repr(inner.value)
 
 
 def _patches(node: ast.AST) -> Iterator[str]:

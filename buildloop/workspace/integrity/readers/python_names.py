@@ -170,3 +170,9 @@ def derived_classes(tree: ast.Module) -> frozenset[tuple[str, str]]:
         if isinstance(node, ast.ClassDef)
         for base in node.bases
     )
+
+
+def literals_in(node: ast.AST) -> Iterator[str]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Constant) and inner.value is not ...:
+            yield repr(inner.value)
