@@ -7,10 +7,13 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 
 import pytest
 
+from buildloop.cancel import ask_to_stop, stoppable
+from buildloop.errors import RunCancelled
 from buildloop.process import MARK, ProcessResult, run_process, sweep
 from buildloop.redact import redactor
 from tests.support.waiting import alive, content, eventually
@@ -108,9 +111,20 @@ def test_who_stops_when_asked_may_clean_up(execute, tmp_path):
     polite = """
         import pathlib, signal, sys, time
         signal.signal(signal.SIGTERM, lambda *_: (pathlib.Path("cleaned").touch(), sys.exit(3)))
+        pathlib.Path("ready").touch()
         time.sleep(600)
     """
-    assert execute(*python(polite), timeout=0.5).exit_code == 3
+
+    def ask() -> None:
+        eventually((tmp_path / "ready").exists)
+        ask_to_stop(tmp_path, "a test")
+
+    asking = threading.Thread(target=ask)
+    with stoppable(tmp_path):
+        asking.start()
+        with pytest.raises(RunCancelled, match="a test"):
+            execute(*python(polite))
+    asking.join()
     assert (tmp_path / "cleaned").exists()
 
 
