@@ -31,7 +31,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     dice = random.Random(options.seed)
-    with tempfile.TemporaryDirectory(prefix="buildloop-chaos-") as folder:
+    with tempfile.TemporaryDirectory(prefix="buildloop-chaos-", ignore_cleanup_errors=True) as folder:
         calm, _ = run_once(Path(folder) / "calm", BUGS, 0, dice)
         print("undisturbed:", calm)
         killed, rounds, different = 0, 0, []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import contextlib
 import json
 import os
 import random
@@ -88,12 +89,17 @@ def _start(arguments: list[str], state: Path, api_url: str | None) -> subprocess
 
 def _strike(process: subprocess.Popen[bytes], state: Path, target: str) -> None:
     if target == "server":
-        address = state / "prefect" / "server.json"
-        os.kill(json.loads(address.read_text())["pid"], signal.SIGKILL)
+        _kill_server(state / "prefect" / "server.json")
     elif target == "group":
         os.killpg(process.pid, signal.SIGKILL)
     else:
         process.kill()
+
+
+def _kill_server(address: Path) -> None:
+    """The server ends with its last run: at the very end of one there may be none left to kill."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        os.kill(json.loads(address.read_text())["pid"], signal.SIGKILL)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
