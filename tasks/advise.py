@@ -19,10 +19,11 @@ from buildloop.memory.recall import Scope
 from buildloop.memory.store import LOOKUP_SECONDS, open_store
 from buildloop.redact import redactor
 from buildloop.report.advice import Advice, save_advice
-from buildloop.report.error_context import SimilarFailure, format_context_error_report
+from buildloop.report.error_context import format_context_error_report
 from buildloop.report.facts import RunFacts, degraded_in
 from buildloop.report.last_error import error_context
 from buildloop.report.masked import masked_value
+from buildloop.report.recollection import as_told
 from buildloop.rundir import RunDir
 from tasks.remember import memory_degraded
 
@@ -77,15 +78,4 @@ def _advice(run: RunDir, facts: RunFacts, finding: Finding) -> Advice:
                 actions = proposed_actions(store, finding, scope, past)
     except BuildloopError as problem:
         memory_degraded(run, str(problem))
-    return Advice(similar=tuple(map(_told, past)), actions=tuple(action.text for action in actions))
-
-
-def _told(one: Remembered) -> SimilarFailure:
-    best = next((fix for fix in one.fixes if not fix.faded), None)
-    return SimilarFailure(
-        message=one.message,
-        fix=(best.change.approach or best.change.summary) if best else "",
-        worked=best.record.worked if best else 0,
-        tried=best.record.tried if best else 0,
-        seen=one.seen,
-    )
+    return Advice(similar=tuple(map(as_told, past)), actions=tuple(action.text for action in actions))

@@ -16,10 +16,8 @@ from buildloop.cli.output import console, print_json
 from buildloop.cli.paths import state_folder
 from buildloop.cli.prefect_api import start_prefect
 from buildloop.config import Setting, flag_of, make_request
-from buildloop.errors import InputError
 from buildloop.report.facts import facts_of
 from buildloop.request import BuildRequest
-from buildloop.result import BuildResult
 from buildloop.rundir import RunDir, find_run
 from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.lock import run_lock
@@ -36,7 +34,7 @@ def resume_run(
     forget_calling_git()
     run = find_run(state_folder(state_dir), run_id)
     screen = console(stderr=as_json)
-    before = _earlier_result(run)
+    before = run.result()
     if before is not None and before.reason.is_success:
         _publish_if_untold(run, screen, verbose=verbose)
         if as_json:
@@ -59,14 +57,6 @@ def resume_run(
             run.save("request.json", request)
         run.events.emit("loop.resumed", iteration=max((one.number for one in run.iterations()), default=0))
     return execute(request, screen, verbose=verbose, as_json=as_json)
-
-
-def _earlier_result(run: RunDir) -> BuildResult | None:
-    """A damaged one stops nobody: the end of the run writes it anew."""
-    try:
-        return run.result()
-    except InputError:
-        return None
 
 
 def _publish_if_untold(run: RunDir, screen: Console, *, verbose: bool) -> None:

@@ -42,7 +42,7 @@ def recalled(
     advice = generate_suggested_actions(context.error_class, context.stage, found)
     return replace(
         context,
-        similar=tuple(map(_told, found)),
+        similar=tuple(map(as_told, found)),
         actions=tuple(actions) or tuple(action.text for action in advice),
         note=note,
     )
@@ -74,7 +74,7 @@ def _ask(error: str) -> tuple[list[Remembered], str]:
     return found, unavailable(problems[0]) if problems else NONE_SEEN
 
 
-def _told(one: Remembered) -> SimilarFailure:
+def as_told(one: Remembered) -> SimilarFailure:
     best = next((fix for fix in one.fixes if not fix.faded), None)
     return SimilarFailure(
         message=one.message,
