@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import errno
-import signal
-import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 
 from buildloop.cli.display import Display
+from buildloop.cli.interrupts import Interrupts
 from buildloop.cli.output import print_json
 from buildloop.cli.prefect_api import PrefectApi, start_prefect
 from buildloop.cli.prefect_state import mark_cancelled
@@ -44,17 +42,18 @@ def execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: 
     run = RunDir(request.run_dir)
     with run_lock(run.path):
         pass  # a second writer is refused before a server is started for it
-    interrupted = threading.Event()
+    interrupts = Interrupts()
     try:
         with (
-            _interruptible(interrupted),
+            interrupts,
             Display(run.path / "events.jsonl", console, request.max_iterations) as display,
         ):
             display.say("starting Prefect")
             starting = start_prefect(Path(request.state_dir), verbose=verbose)
             if not (run.path / "request.json").exists():
                 run.save("request.json", request)  # from here on it can be resumed
-            from flows.build_loop import build_loop
+            with interrupts.held():
+                from flows.build_loop import build_loop
 
             api = starting.wait()
             display.announce(_headline(request))
@@ -62,9 +61,11 @@ def execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: 
                 state = build_loop(request, return_state=True)
         outcome: Any = state.result(raise_on_failure=False)
     except KeyboardInterrupt:
+        if not (run.path / "request.json").exists():
+            raise  # nothing has begun
         outcome = _cancelled(run)
     except Exception as error:  # Prefect fails in many ways when its API goes away; the run itself is intact
-        outcome = _cancelled(run) if interrupted.is_set() else error
+        outcome = _cancelled(run) if interrupts.arrived else error
     result = _as_result(outcome, run)
     if as_json:
         print_json(result.as_json())
@@ -171,21 +172,3 @@ def _without_heartbeat(api: PrefectApi) -> Iterator[None]:
 
     with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None} if api.embedded else {}):
         yield
-
-
-@contextmanager
-def _interruptible(interrupted: threading.Event) -> Iterator[None]:
-    """SIGTERM and a closed terminal end a run like Ctrl-C."""
-
-    def interrupt(_: int, __: FrameType | None) -> None:
-        interrupted.set()
-        raise KeyboardInterrupt
-
-    before = {
-        number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
