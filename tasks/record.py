@@ -64,7 +64,7 @@ def write_views(run: RunDir, state: LoopState, status: str, now: datetime) -> No
     started = (run.path / "request.json").stat().st_mtime
     begun = timestamp(datetime.fromtimestamp(started, UTC))
     write_state(run.path / "loop-state.md", state_file(state, status, begun, now))
-    write_atomic(run.path / "progress.md", progress_text(state, status, now))
+    write_atomic(run.path / "progress.md", progress_text(state, status, now), view=True)
     if state.last.gate.passed:
         (run.path / "error-summary.json").unlink(missing_ok=True)
 
