@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,8 +64,10 @@ def make_checkpoint(
         return _point(before, head, tree, added(root, before, head))
     found = stage(root, parent, exclude)
     restored = _restore_protected(root, workspace.start_commit, rules.protect)
-    refused = _refuse_secrets(root, parent, rules)
-    if restored or refused:
+    if restored:
+        found = added(root, parent)
+    refused = _refuse_secrets(root, parent, found.files, rules)
+    if refused:
         found = added(root, parent)
     kept_out = {"restored": restored, "refused": refused}
     if not found.files:
@@ -119,11 +121,11 @@ def _restore_protected(root: Path, start: str, globs: tuple[str, ...]) -> tuple[
     return changed
 
 
-def _refuse_secrets(root: Path, parent: str, rules: Rules) -> tuple[Secret, ...]:
+def _refuse_secrets(root: Path, parent: str, files: Sequence[str], rules: Rules) -> tuple[Secret, ...]:
     """Files with secrets are left out as a whole; the next reset removes what they hold from the workspace too."""
     if rules.secrets is None:
         return ()
-    found = staged_secrets(root, parent, rules.secrets)
+    found = staged_secrets(root, parent, files, rules.secrets)
     for name in dict.fromkeys(name for name, _ in found):
         run_git(root, "reset", "--quiet", parent, "--", f":(literal,top){name}")
     return tuple(secret for _, secret in found)
