@@ -87,7 +87,7 @@ class EventLog:
 
     def emit(self, event_type: str, **fields: Any) -> dict[str, Any]:  # noqa: ANN401
         event = make_event(event_type, self.run_id, datetime.now(UTC), fields)
-        append_line(self.path, json.dumps(event, ensure_ascii=True, default=str))
+        append_line(self.path, json.dumps(event, ensure_ascii=True, default=str), view=True)
         if listener := _listeners.get(self.run_id):
             listener(event)
         return event

@@ -130,7 +130,7 @@ def _time_limit(request: BuildRequest) -> float:
 
 
 def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
-    write_atomic(folder / "prompt.md", here.redact(given.prompt.text))
+    write_atomic(folder / "prompt.md", here.redact(given.prompt.text), view=True)
     _announce(given, here)
     here.run.ledger.begin(given.session, given.number)
     chosen = given.request.using(given.choice)

@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
 
@@ -30,7 +31,7 @@ def full_at(monkeypatch) -> Callable[[int], object]:
     """The disk takes so many writes of the run's files and of Prefect's results, then none."""
     from prefect.filesystems import LocalFileSystem
 
-    synced, stored = os.fsync, LocalFileSystem.awrite_path
+    handed_over, stored = files._hand_over, LocalFileSystem.awrite_path
 
     @contextmanager
     def full(writes: int) -> Iterator[None]:
@@ -41,16 +42,16 @@ def full_at(monkeypatch) -> Callable[[int], object]:
             if left[0] < 0:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-        def sync(descriptor: int) -> None:
+        def hand_over(stream: IO[Any], *, synced: bool) -> None:
             one_less()
-            synced(descriptor)
+            handed_over(stream, synced=synced)
 
         async def store(self: LocalFileSystem, path: str, content: bytes) -> str:
             one_less()
             return await stored(self, path, content)
 
         with monkeypatch.context() as patched:
-            patched.setattr(files.os, "fsync", sync)
+            patched.setattr(files, "_hand_over", hand_over)
             patched.setattr(LocalFileSystem, "awrite_path", store)
             yield
 
