@@ -10,7 +10,7 @@ from buildloop.errors import InputError
 from buildloop.models import Frozen
 
 # Of this machine only.
-LOCAL_FILES = frozenset({"lock", "cancel"})
+LOCAL_FILES = frozenset({"lock", "begun", "cancel"})
 # Can be made again from the project, and may be large.
 LOCAL_FOLDERS = frozenset({"packages", "aside"})
 
