@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import inf
 
 from buildloop.ledger import Call
 from buildloop.request import BuildRequest
@@ -34,10 +33,6 @@ def budget_refusal(request: BuildRequest, calls: Sequence[Call], worked_seconds:
     if request.budget_minutes is not None:
         refusals.append(_refusal(MINUTES, request.budget_minutes, calls, worked_seconds / 60))
     return next((refusal for refusal in refusals if refusal), None)
-
-
-def minutes_left(request: BuildRequest, worked_seconds: float) -> float:
-    return inf if request.budget_minutes is None else max(0.0, request.budget_minutes - worked_seconds / 60)
 
 
 def _refusal(kind: Kind, limit: float, calls: Sequence[Call], measured: float | None) -> str | None:

@@ -191,8 +191,18 @@ def tell(
     ] = None,
     accept: Annotated[bool, Option("--accept", help="To a run that asks: take the work as it is.")] = False,
     stop: Annotated[bool, Option("--stop", help="To a run that asks: end it.")] = False,
-    more_iterations: Annotated[int, Option(min=0, help="To a run that asks: iterations to add.")] = 5,
-    more_usd: Annotated[float, Option(min=0, help="To a run that asks: dollars to add to its budget.")] = 0.0,
+    more_iterations: Annotated[
+        Whole, Option(min=0, help="To a run that asks: iterations to add. (default: 5)")
+    ] = None,
+    more_usd: Annotated[
+        Number, Option(min=0, help="To a run that asks: dollars to add to its budget.")
+    ] = None,
+    more_minutes: Annotated[
+        Number, Option(min=0, help="To a run that asks: minutes to add to its budget.")
+    ] = None,
+    more_tokens: Annotated[
+        Whole, Option(min=0, help="To a run that asks: tokens to add to its budget.")
+    ] = None,
     state_dir: Folder = None,
 ) -> None:
     """Give a run guidance for its next iteration, or answer one that asks (--ask)."""
@@ -204,8 +214,12 @@ def tell(
         state_dir,
         accept=accept,
         stop=stop,
-        more_iterations=more_iterations,
-        more_usd=more_usd,
+        more={
+            "more_iterations": more_iterations,
+            "more_usd": more_usd,
+            "more_minutes": more_minutes,
+            "more_tokens": more_tokens,
+        },
     )
 
 

@@ -39,7 +39,15 @@ def orphaned(stack: Stack) -> tuple[str, dict]:
 
 
 @pytest.fixture(scope="module")
-def watched(stack: Stack, orphaned, asking) -> dict[str, tuple[int, str]]:
+def told(stack: Stack, orphaned) -> str:
+    """Another run that asks; it is answered in the terminal."""
+    rules = ({"when": {"prompt": "turn the sign"}, "do": [WRITE_FIX]}, {"do": [wrong(1)]})
+    request = sample_request(stack, "told", *rules, max_iterations=1, extension_size=0, human=True)
+    return stack.start("build-loop/on-demand", {"request": request})
+
+
+@pytest.fixture(scope="module")
+def watched(stack: Stack, orphaned, asking, told) -> dict[str, tuple[int, str]]:
     """Two pipelines at once, one that can succeed and one that cannot: what each printed, and its exit code."""
     requests = {
         "green": sample_request(stack, "green", {"do": [WRITE_FIX]}),
@@ -63,6 +71,16 @@ def test_an_impossible_goal_ends_it_with_1_and_says_why(watched):
     assert code == 1, said
     assert "Flow run finished in state 'MaxIterations'" in said
     assert "All 1 iterations were used; the gate is red (1 failing)" in said
+
+
+def test_telling_a_suspended_run_resumes_it_with_the_answer(stack, told):
+    eventually(lambda: stack.run(told)["state_name"] == "Suspended", 120)
+    run = f"run-{short_id(told)}"
+    ran = stack.buildloop("tell", run, "turn the sign", "--more-iterations", "2")
+    assert f"{run} goes on with your answer: continue" in ran.stdout, ran.stdout + ran.stderr
+    assert stack.ended(told)["state_name"] == "Completed"
+    granted = json.loads((stack.state / "runs" / run / "granted.json").read_text())
+    assert granted["max_iterations"] == 3
 
 
 def test_bad_parameters_are_refused_before_a_run_is_made(stack):

@@ -106,8 +106,8 @@ def _hints(content: str, folder: Path) -> None:
 
 
 def _answer(content: str, folder: Path) -> None:
-    put(folder / "answers" / "1.json", as_bytes(content))
-    read_answer(folder, 1)
+    put(folder / "answers" / "1-stuck.json", as_bytes(content))
+    read_answer(folder, "1-stuck")
 
 
 def _quarantine(content: str, folder: Path) -> None:
