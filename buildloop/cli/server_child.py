@@ -69,7 +69,9 @@ def _writers_wait_their_turn() -> None:
     begin = AioSqliteConfiguration.begin_transaction
 
     def begin_as_writer(
-        self: AioSqliteConfiguration, session: AsyncSession, with_for_update: bool = False
+        self: AioSqliteConfiguration,
+        session: AsyncSession,
+        with_for_update: bool = False,  # noqa: ARG001 (Prefect's signature)
     ) -> AbstractAsyncContextManager[AsyncSessionTransaction]:
         return begin(self, session, with_for_update=True)
 
