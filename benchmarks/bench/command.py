@@ -21,7 +21,7 @@ from pathlib import Path
 
 from benchmarks.bench.figure import Measured
 from benchmarks.bench.history import Entry, entries, find, load, run_before, save
-from benchmarks.bench.machine import commit_of, now, this_machine
+from benchmarks.bench.machine import code_of, commit_of, now, this_machine
 from benchmarks.bench.page import PAGE, write_page
 from benchmarks.bench.parts import context, iterations, own, plain, server, sizes, startup
 from benchmarks.bench.place import ROOT, Place
@@ -41,16 +41,16 @@ class Part:
 
 
 PARTS = (
-    Part("start-up", lambda place, _: startup.measure(place), 55, 16),
+    Part("start-up", lambda place, _: startup.measure(place), 45, 16),
     Part("context", lambda place, _: context.measure(place), 2, 2),
     Part("iterations", lambda place, up: iterations.measure(place, up.pid), 60, 12),
     Part("plain loop", lambda place, _: plain.measure(place), 215, 28),
-    Part("sizes", lambda place, _: sizes.measure(place), 75, 15),
+    Part("sizes", lambda place, _: sizes.measure(place), 80, 15),
     Part("diagnosis", lambda place, _: own.diagnosis(place), 8, 3),
     Part("memory", lambda place, _: own.memory(place), 15, 4),
-    Part("recovery", lambda place, _: own.gauntlet(place), 35, 0),
+    Part("recovery", lambda place, _: own.gauntlet(place), 25, 0),
     Part("fleet", lambda place, _: own.fleet(place), 30, 0),
-    Part("server", lambda place, _: server.measure(place), 90, 0),
+    Part("server", lambda place, _: server.measure(place), 70, 0),
 )
 
 
@@ -135,6 +135,7 @@ def measure(parts: Sequence[Part], *, quick: bool) -> Entry:
     return Entry(
         at=at,
         commit=commit_of(ROOT),
+        code=code_of(ROOT),
         quick=quick,
         seconds=seconds,
         machine=machine,

@@ -64,6 +64,16 @@ class Figure(Frozen):
             checks.append(self.ours.middle <= self.bar_value)
         return all(checks) if checks else None
 
+    @property
+    def used(self) -> float | None:
+        """The share of its bar that it takes; above 1 it is missed."""
+        shares = []
+        if self.bar and self.ratio is not None:
+            shares.append(self.ratio / self.bar)
+        if self.bar_value:
+            shares.append(self.ours.middle / self.bar_value)
+        return max(shares, default=None)
+
 
 class Series(Frozen):
     """A line to plot: what happened over the iterations of one run."""
@@ -82,7 +92,7 @@ class Measured(Frozen):
 
 
 def sample(values: Sequence[float]) -> Sample:
-    return Sample(values=tuple(round(value, 6) for value in values))
+    return Sample(values=tuple(round(value, 9) for value in values))
 
 
 def one(value: float) -> Sample:

@@ -20,6 +20,7 @@ FULL, QUICK = ROOT / "benchmarks" / "history", ROOT / "benchmarks" / "results" /
 class Entry(Frozen):
     at: str
     commit: str
+    code: str
     quick: bool
     seconds: float
     machine: Machine
@@ -67,12 +68,8 @@ def run_before(entry: Entry) -> Entry | None:
             other = load(path)
         except InputError:
             continue
-        same = (other.commit, other.machine.cpu, other.machine.cores) == (
-            entry.commit,
-            entry.machine.cpu,
-            entry.machine.cores,
-        )
-        if same and other.at < entry.at:
+        same_machine = (other.machine.cpu, other.machine.cores) == (entry.machine.cpu, entry.machine.cores)
+        if same_machine and other.code == entry.code and other.at < entry.at:
             return other
     return None
 

@@ -104,8 +104,7 @@ def run_loop(
         try:
             code = process.wait(longest)
         except subprocess.TimeoutExpired:
-            process.terminate()
-            code = process.wait(60)
+            code = _ended(process)
         finally:
             over.set()
             watcher.join()
@@ -123,6 +122,16 @@ def run_loop(
         _tree_cpu(server) - cpu_before,
         code == 0,
     )
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int:
+    """Out of time. It may save what it has; what it started ends with it."""
+    process.terminate()
+    try:
+        return process.wait(30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
 
 
 def _keep_looking(watch: _Watch, over: threading.Event) -> None:

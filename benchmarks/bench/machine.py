@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import subprocess
@@ -60,19 +61,28 @@ def _cpu() -> str:
     return names[0] if names else platform.processor() or platform.machine()
 
 
+# What the figures depend on: documentation and tests may differ between two runs that are compared.
+CODE = ("buildloop", "tasks", "flows", "benchmarks", "requirements.lock", ":(exclude)benchmarks/history")
+
+
 def commit_of(root: Path) -> str:
-    """The code that was measured; `+` where it had changes that are not committed."""
-    ask = ["git", "-C", str(root)]
-    head = subprocess.run(
-        [*ask, "rev-parse", "--short=10", "HEAD"], capture_output=True, text=True, check=False
+    """The commit that was measured; `+` where code was changed and not committed."""
+    head, changed = (
+        _git(root, "rev-parse", "--short=10", "HEAD"),
+        _git(root, "status", "--porcelain", "--", *CODE),
     )
-    if head.returncode:
-        return "unknown"
-    code = ("buildloop", "tasks", "flows", "benchmarks/*.py", "benchmarks/bench")
-    changed = subprocess.run(
-        [*ask, "status", "--porcelain", "--", *code], capture_output=True, text=True, check=False
-    )
-    return head.stdout.strip() + ("+" if changed.stdout.strip() else "")
+    return (head or "unknown") + ("+" if changed else "")
+
+
+def code_of(root: Path) -> str:
+    """The same for two commits with the same code."""
+    listed = _git(root, "ls-files", "--stage", "--", *CODE) + _git(root, "diff", "HEAD", "--", *CODE)
+    return hashlib.sha256(listed.encode()).hexdigest()[:16]
+
+
+def _git(root: Path, *words: str) -> str:
+    ran = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=False)
+    return ran.stdout.strip()
 
 
 def now() -> str:

@@ -14,8 +14,6 @@ from buildloop.files import write_atomic
 PAGE = ROOT / "docs" / "performance.md"
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 OWN_COST_BAR = 60.0
-# Ratios that fit on one scale.
-LARGEST_RATIO = 12.0
 
 
 def write_page(entry: Entry, before: Entry | None, page: Path = PAGE) -> None:
@@ -59,7 +57,7 @@ def _plots(entry: Entry) -> dict[str, str]:
         plots["own-cost"] = line_plot(title, series["own cost"], OWN_COST_BAR)
     if "memory" in series:
         plots["memory"] = line_plot("Memory of the command over a long run", series["memory"])
-    ratios = [figure for figure in entry.measured.figures if figure.ratio and figure.ratio <= LARGEST_RATIO]
-    if ratios:
-        plots["ratios"] = bar_plot("Ours to its baseline, as a ratio (red line: the bar)", ratios)
+    if any(figure.used is not None for figure in entry.measured.figures):
+        title = "How much of its bar each figure takes (dashed: all of it)"
+        plots["bars"] = bar_plot(title, entry.measured.figures)
     return plots

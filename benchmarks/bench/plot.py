@@ -13,6 +13,7 @@ LEFT, RIGHT, TOP, BOTTOM = 64, 16, 34, 36
 INK, LINE, LIMIT, PALE = "#444", "#2563eb", "#dc2626", "#d4d4d8"
 # More points than this are not seen; each drawn one is the median of its neighbours.
 MOST_POINTS = 240
+MOST_OF_BAR = 2.5
 
 
 def line_plot(title: str, series: Series, limit: float | None = None) -> str:
@@ -43,28 +44,23 @@ def line_plot(title: str, series: Series, limit: float | None = None) -> str:
 
 
 def bar_plot(title: str, figures: Sequence[Figure]) -> str:
-    """Each figure as a bar beside its baseline, as a ratio: 1 is the baseline, the red mark is the bar to meet."""
-    chosen = [figure for figure in figures if figure.ratio is not None]
-    row, left = 24, 330
-    height = TOP + row * len(chosen) + 12
-    widest = _round_up(
-        max([figure.ratio or 0 for figure in chosen] + [figure.bar or 0 for figure in chosen] + [1])
-    )
-    across = WIDTH - left - 70
+    """How much of its bar each figure takes. One that takes far more than all of it goes off the scale."""
+    chosen = [(figure.name.replace("`", ""), figure.used) for figure in figures if figure.used is not None]
+    row, left = 22, 350
+    height, across = TOP + row * len(chosen) + 14, WIDTH - left - 60
+    widest = min(MOST_OF_BAR, max([1.2, *(used for _, used in chosen)]))
     parts = []
-    for place, figure in enumerate(chosen):
-        y, ratio = TOP + row * place, figure.ratio or 0
-        color = LIMIT if figure.met is False else LINE
-        parts.append(_text(left - 8, y + 14, figure.name.replace("`", ""), "end"))
-        parts.append(
-            f'<rect x="{left}" y="{y + 3}" width="{across * ratio / widest:.1f}" height="15" fill="{color}"/>'
-        )
-        parts.append(_text(left + across * ratio / widest + 5, y + 14, f"{ratio:.2f} ×", "start"))
-        if figure.bar is not None:
-            x = left + across * figure.bar / widest
-            parts.append(
-                f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y}" y2="{y + 21}" stroke="{LIMIT}" stroke-width="2"/>'
-            )
+    for place, (name, used) in enumerate(chosen):
+        y, width = TOP + row * place, across * min(used, widest) / widest
+        color = LIMIT if used > 1 else LINE
+        parts.append(_text(left - 8, y + 14, name, "end"))
+        parts.append(f'<rect x="{left}" y="{y + 3}" width="{width:.1f}" height="14" fill="{color}"/>')
+        parts.append(_text(left + width + 5, y + 14, f"{100 * used:.0f} %", "start"))
+    limit = left + across / widest
+    parts.append(
+        f'<line x1="{limit:.1f}" x2="{limit:.1f}" y1="{TOP - 4}" y2="{height - 8}" stroke="{LIMIT}" '
+        'stroke-dasharray="5 4"/>'
+    )
     return _page(title, parts, height)
 
 

@@ -31,7 +31,7 @@ def figure(ours: float, base: float = 10, **more: object) -> Figure:
 def entry(*figures: Figure, at: str = "2026-11-16T12:00:00Z", **more: object) -> Entry:
     series = Series(name="own cost", unit="ms", points=tuple((n, 50.0 + n % 3) for n in range(1, 500)))
     measured = Measured(figures=figures, series=(series,))
-    fields = {"commit": "abc", "quick": False, "seconds": 1.0, "machine": MACHINE, **more}
+    fields = {"commit": "abc", "code": "1", "quick": False, "seconds": 1.0, "machine": MACHINE, **more}
     return Entry(at=at, measured=measured, **fields)
 
 
@@ -96,7 +96,7 @@ def test_figures_survive_their_file(tmp_path, monkeypatch):
     first, second = entry(figure(10), at="2026-11-16T10:00:00Z"), entry(figure(11))
     assert history.load(history.save(first)) == first
     assert history.run_before(second) == first
-    assert history.run_before(entry(figure(1), commit="other")) is None
+    assert history.run_before(entry(figure(1), code="other")) is None
     history.save(second)
     assert history.load(history.find("last")) == second
 

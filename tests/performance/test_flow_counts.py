@@ -7,8 +7,8 @@ import pytest
 from benchmarks.bench.scripted import make_task
 from tests.performance.counting import tallied
 
-ITERATIONS = 14
-EARLY, LATE = (3, 5), (11, 13)
+ITERATIONS = 10
+EARLY, LATE = (3, 4), (8, 9)
 # Three views of a run; each may be updated at the end of an iteration, or seldom, by the clock.
 ARTIFACT_UPDATES = 3
 

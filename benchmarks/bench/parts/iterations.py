@@ -13,7 +13,7 @@ from benchmarks.bench.scripted import make_task, overheads
 
 GROUP, RESOURCES = "Cost per iteration", "Memory, disk, files"
 OWN_COST_MS, GROWTH = 60.0, 1.2
-EDGE = 20
+EDGE, PLAIN = 20, 50
 LONGEST = {True: 25.0, False: 150.0}
 
 
@@ -22,7 +22,7 @@ def measure(place: Place, server_pid: int) -> Measured:
     run = run_loop(
         make_task(folder / "long", wanted), folder / "home", place.api, LONGEST[place.quick], server_pid
     )
-    plain = plain_loop(make_task(folder / "plain", 50))
+    plain = plain_loop(make_task(folder / "plain", PLAIN))
     took = [1000 * seconds for seconds in run.overheads]
     if len(took) < 2:
         raise RuntimeError("the loop was not done with its first iterations in time")
@@ -30,11 +30,13 @@ def measure(place: Place, server_pid: int) -> Measured:
         what="plain Bash loop", sample=sample([1000 * seconds for seconds in overheads(list(plain.calls))])
     )
     return Measured(
-        figures=(*_costs(took, bash, wanted - 1), *_processor(run, plain.wall), *_resources(run)),
+        figures=(*_costs(took, bash, wanted - 1), *_processor(run, plain.cpu), *_resources(run)),
         series=(
             Series(name="own cost", unit="ms", points=tuple(enumerate(took, start=1))),
             Series(
-                name="memory", unit="MB", points=tuple((look.iteration, look.rss_mb) for look in run.looks)
+                name="memory",
+                unit="MB",
+                points=tuple((look.iteration, look.rss_mb) for look in run.looks if look.iteration),
             ),
         ),
     )
@@ -79,14 +81,14 @@ def _around(took: Sequence[float], number: int) -> Sample:
     return sample(took[number - 5 : number + 5])
 
 
-def _processor(run: LoopRun, plain_wall: float) -> list[Figure]:
+def _processor(run: LoopRun, plain_cpu: float) -> list[Figure]:
     """Processor time hardly depends on who else uses the machine. The looks leave out the start of the command."""
     seen = [look for look in run.looks if look.iteration >= 1]
     if len(seen) < 2 or seen[-1].iteration == seen[0].iteration:
         return []
     steps = seen[-1].iteration - seen[0].iteration
     own = 1000 * (seen[-1].cpu_seconds - seen[0].cpu_seconds) / steps
-    bash = Baseline(what="plain Bash loop, wall", sample=one(1000 * plain_wall / 50))
+    bash = Baseline(what="plain Bash loop", sample=one(1000 * plain_cpu / PLAIN))
     return [
         Figure(
             group=GROUP,

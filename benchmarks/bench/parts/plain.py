@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from dataclasses import dataclass
@@ -19,13 +20,16 @@ BAR = 1.05
 @dataclass(frozen=True, slots=True)
 class PlainRun:
     wall: float
+    cpu: float
     calls: tuple[Call, ...]
 
 
 def plain_loop(task: Task) -> PlainRun:
-    started = time.time()
+    started, before = time.time(), os.times()
     subprocess.run(["bash", str(task.plain_loop())], check=True)
-    return PlainRun(time.time() - started, tuple(task.calls))
+    wall, after = time.time() - started, os.times()
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return PlainRun(wall, cpu, tuple(task.calls))
 
 
 def measure(place: Place) -> Measured:

@@ -17,7 +17,7 @@ GIT_ALONE = ("add --all", "write-tree")
 
 
 def measure(place: Place) -> Measured:
-    folder, iterations = place.sub("sizes"), place.choose(12, 5)
+    folder, iterations = place.sub("sizes"), place.choose(10, 5)
     small = _own_cost(place, make_task(folder / "f10", iterations, files=10))
     base = Baseline(what="10 files", sample=small)
     figures = []
