@@ -128,6 +128,24 @@ Integrity = Annotated[
         help="Weakened tests or an edited gate: block, warn or off. (default: block)", rich_help_panel=TRUST
     ),
 ]
+CounterProof = Annotated[
+    Optional[bool],  # noqa: UP045
+    Option(
+        help="Where tests were changed: run the tests of the start on the new code, too. (default: yes)",
+        rich_help_panel=TRUST,
+    ),
+]
+Falsify = Annotated[
+    Text,
+    Option(
+        metavar="AGENT",
+        help="A second agent gets one try to write a test for the goal that fails on the finished work.",
+        rich_help_panel=TRUST,
+    ),
+]
+FalsifyCommand = Annotated[
+    Text, Option(help="Any program as that second agent: prompt on stdin.", rich_help_panel=TRUST)
+]
 AllowTestChanges = Annotated[
     Texts,
     Option(

@@ -13,7 +13,8 @@ from buildloop.config import Setting, make_request, nearest
 from buildloop.decode import from_json, from_toml
 from buildloop.errors import InputError
 from buildloop.fields import in_this_order
-from buildloop.request import RUN_ID, BuildRequest
+from buildloop.request import BuildRequest
+from buildloop.run_name import RUN_NAME
 
 GOAL_KEYS = tuple(name for name in BuildRequest.model_fields if name not in ("run_id", "state_dir"))
 NOT_FOR_ALL = frozenset({"goal", "run_id", "state_dir", "branch"})
@@ -51,7 +52,7 @@ class FleetRequest(BaseModel):
     @field_validator("fleet_id")
     @classmethod
     def _safe(cls, value: str | None) -> str | None:
-        if value is not None and (len(value) > 40 or not RUN_ID.fullmatch(value)):
+        if value is not None and (len(value) > 40 or not RUN_NAME.fullmatch(value)):
             raise ValueError("use lower-case letters, digits, '.', '_' and '-', 40 at most")
         return value
 
