@@ -36,10 +36,14 @@ def measure(place: Place, server_pid: int) -> Measured:
             Series(
                 name="memory",
                 unit="MB",
-                points=tuple((look.iteration, look.rss_mb) for look in run.looks if look.iteration),
+                points=_memory(run),
             ),
         ),
     )
+
+
+def _memory(run: LoopRun) -> tuple[tuple[float, float], ...]:
+    return tuple((look.iteration, look.rss_mb) for look in run.looks if look.iteration)
 
 
 def _costs(took: Sequence[float], bash: Baseline, wanted: int) -> list[Figure]:
