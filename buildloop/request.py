@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from buildloop.agents.choice import AgentChoice, agent_ladder
 from buildloop.choices import AgentSession, DirtyPolicy, IntegrityLevel, SandboxKind
 from buildloop.diagnosis.model import FailureMode
-from buildloop.fields import EnvironmentName, NotBlank, OwnerAndName, Splittable, in_this_order
+from buildloop.fields import EnvironmentName, NotBlank, OwnerAndName, Splittable, as_a_form
 from buildloop.models import Permissions
 from buildloop.storage import default_state_dir
 
@@ -27,9 +27,7 @@ class BuildRequest(BaseModel):
     """One goal, one repository, one gate: what a run works on and where it stops."""
 
     # No infinite numbers: JSON has none, so such a request could not be read back for a resume.
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_extra=in_this_order
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, json_schema_extra=as_a_form)
 
     goal: str = Field(
         "",
