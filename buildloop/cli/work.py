@@ -230,7 +230,18 @@ def tell(
 
 
 def fleet(
-    file: Annotated[Path, Argument(help="File of goals: TOML, or JSON lines (docs/fleet.md).")],
+    file: Annotated[
+        Path | None,
+        Argument(help="File of goals: TOML, or JSON lines (docs/fleet.md)."),
+    ] = None,
+    label: Annotated[Text, Option(help="Also every open GitHub issue with this label.")] = None,
+    repo: Annotated[
+        Path | None,
+        Option(help="For issues: the checkout to work on. (default: this folder)"),
+    ] = None,
+    github_repo: Annotated[
+        Text, Option(help="For issues: OWNER/NAME on GitHub. (default: that of the checkout's remote)")
+    ] = None,
     parallel: Annotated[Whole, Option(min=1, help="Most runs at the same time. (default: 4)")] = None,
     budget_usd: Annotated[Number, Option(help="Most dollars all runs together may cost.")] = None,
     deployment: Annotated[
@@ -248,9 +259,14 @@ def fleet(
         run_fleet(
             file,
             state_dir,
-            parallel=parallel,
-            budget_usd=budget_usd,
-            deployment=deployment,
+            given={
+                "label": label,
+                "repo": str((repo or Path()).absolute()) if label else None,
+                "github_repo": github_repo,
+                "parallel": parallel,
+                "budget_usd": budget_usd,
+                "deployment": deployment,
+            },
             fleet_id=fleet_id,
             verbose=verbose,
             as_json=as_json,
