@@ -21,7 +21,7 @@ from buildloop.recovery.strategies import strategy_for
 from buildloop.state import LoopState
 from tasks.classify import ClassifyInput, classify
 from tasks.gate import GateInput, gate
-from tasks.options import as_one, step_key, task_options
+from tasks.options import as_one, configured, step_key
 from tasks.recover import RecoverInput, recover
 
 # Each of these is tried at most once on one tree; they need no agent, only another gate run.
@@ -80,7 +80,7 @@ def _reruns_if_flaky(state: LoopState, iteration: Iteration) -> Strategy | None:
 
 def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
     request, number = state.request, iteration.number
-    explain = classify.with_options(**task_options(retry_policy(None, request).recover, request))
+    explain = configured(classify, retry_policy(None, request).recover, request)
     turn = len(iteration.remedies) + 1
     history = _history(state, iteration)
     found = explain(
@@ -101,7 +101,7 @@ def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
         returned=returns_to_red_tree(state, iteration),
     )
     failure = fingerprint_reading(iteration.gate.reading)
-    act = recover.with_options(**task_options(retry_policy(strategy, request).recover, request))
+    act = configured(recover, retry_policy(strategy, request).recover, request)
     seen = replace(state, iterations=(*state.iterations, iteration))
     step = _ladder_step(seen, strategy, failure)
     recovery = act(
@@ -165,7 +165,7 @@ def run_gate(
     environment: dict[str, str] | None = None,
     whole: bool = True,
 ) -> GateReport:
-    run = gate.with_options(**task_options(retry_policy(strategy, state.request).gate, state.request))
+    run = configured(gate, retry_policy(strategy, state.request).gate, state.request)
     return run(
         step_key(state.request, state.session, number, f"{step}-{turn}", tree),
         as_one(

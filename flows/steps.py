@@ -13,7 +13,7 @@ from buildloop.recovery.policy import retry_policy
 from buildloop.state import LoopState
 from flows.agent_call import call_agent
 from flows.settle import run_gate, settled
-from tasks.options import as_one, step_key, task_options
+from tasks.options import as_one, configured, step_key
 from tasks.record import record
 from tasks.remember import remember
 from tasks.restart import RestartInput, restart
@@ -62,7 +62,7 @@ def end_session(state: LoopState, reason: str) -> LoopState:
             ],
         ),
     )
-    begin_anew = restart.with_options(**task_options(retry_policy(None, request).recover, request))
+    begin_anew = configured(restart, retry_policy(None, request).recover, request)
     return state.restarted(
         begin_anew(step_key(request, state.session, state.number, "restart"), as_one(given))
     )
@@ -74,9 +74,9 @@ def _recorded(state: LoopState, iteration: Iteration) -> LoopState:
     after = replace(after, iterations=(*state.iterations, iteration))
     if iteration.gate.passed and (missing := proof_of(after, iteration).missing):
         after = after.with_note(missing)
-    write_down = record.with_options(**task_options(retry_policy(None, state.request).recover, state.request))
+    write_down = configured(record, retry_policy(None, state.request).recover, state.request)
     write_down(step_key(state.request, state.session, iteration.number, "record"), as_one(after))
-    learn = remember.with_options(**task_options(retry_policy(None, state.request).recover, state.request))
+    learn = configured(remember, retry_policy(None, state.request).recover, state.request)
     learn(step_key(state.request, state.session, iteration.number, "remember"), as_one(after))
     return after
 
