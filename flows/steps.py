@@ -51,7 +51,7 @@ def end_session(state: LoopState, reason: str) -> LoopState:
             status=reason,
             tests=last.gate.in_words,
             usage_pct=state.context_pct,
-            files=_files_changed(state),
+            files=list(state.tally.files),
             errors=last.gate.reading.error_lines,
             fingerprints=[fingerprint(finding) for finding in last.gate.reading.findings],
             tried=[describe(one)[2:] for one in reversed(state.iterations) if one.agent],
@@ -79,8 +79,3 @@ def _recorded(state: LoopState, iteration: Iteration) -> LoopState:
     learn = configured(remember, retry_policy(None, state.request).recover, state.request)
     learn(step_key(state.request, state.session, iteration.number, "remember"), as_one(after))
     return after
-
-
-def _files_changed(state: LoopState) -> list[str]:
-    points = [one.agent.checkpoint for one in reversed(state.iterations) if one.agent]
-    return list(dict.fromkeys(file for point in points for file in point.files))

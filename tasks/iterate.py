@@ -18,7 +18,7 @@ from buildloop.agents.registry import agent_for
 from buildloop.budget import budget_refusal
 from buildloop.errors import AgentLimited, AgentRefused, AgentUnavailable, BudgetExceeded
 from buildloop.files import write_atomic
-from buildloop.ledger import UNPAID, call_of, spent
+from buildloop.ledger import UNPAID, call_of
 from buildloop.models import AgentOutcome, AgentReply, AgentRun, Checkpoint, WorkspaceInfo
 from buildloop.prompt.sections import Prompt
 from buildloop.request import AgentSession, BuildRequest
@@ -119,7 +119,7 @@ def _keep_budget(given: IterateInput) -> None:
 def _dollars_left(request: BuildRequest) -> float | None:
     if request.budget_usd is None:
         return None
-    return request.budget_usd - (spent(RunDir(request.run_dir).ledger.calls()).cost_usd or 0.0)
+    return request.budget_usd - (RunDir(request.run_dir).ledger.spent().cost_usd or 0.0)
 
 
 def _time_limit(request: BuildRequest) -> float:

@@ -10,7 +10,6 @@ from buildloop.events import read_events
 from buildloop.files import write_atomic
 from buildloop.github.record import load_record
 from buildloop.goal import write_state
-from buildloop.ledger import spent
 from buildloop.progress import Effect, recovery_effects
 from buildloop.report.advice import load_advice
 from buildloop.report.facts import RunFacts, degraded_in, started_at
@@ -39,7 +38,7 @@ def record(key: str, state: LoopState) -> int:
     write_views(run, state, "running", now)
     if not _was_told(run, state):
         _emit(run, state)
-    show_soon(run.run_id, lambda: publish(run, lambda: facts_from(run, state)))
+    show_soon(run.run_id, "artifacts", lambda: publish(run, lambda: facts_from(run, state)))
     keep(state.request, state.workspace)
     get_run_logger().info(log_line(state.last))
     tell(f"record s{state.session} i{state.number}", "record")
@@ -74,7 +73,7 @@ def _was_told(run: RunDir, state: LoopState) -> bool:
     """Killed after its last event but before its result was kept, this task runs again; what it told counts once."""
     last = state.last
     wanted = ("loop.iteration_complete", last.number) if last.agent else ("loop.baseline", None)
-    recent = read_events(run.events.path, last_bytes=RECENT_BYTES)
+    recent = read_events(run.events.path, last_bytes=RECENT_BYTES, only=wanted[0])
     return any((event["type"], event.get("iteration")) == wanted for event in recent)
 
 
@@ -108,7 +107,7 @@ def _emit(run: RunDir, state: LoopState) -> None:
             output_tokens=spent_out,
             window=state.window,
         )
-    total = spent(run.ledger.calls())
+    total = run.ledger.spent()
     run.events.emit(
         "loop.iteration_complete",
         iteration=last.number,
