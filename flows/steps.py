@@ -15,7 +15,6 @@ from flows.agent_call import call_agent
 from flows.settle import run_gate, settled
 from tasks.options import as_one, configured, step_key
 from tasks.record import record
-from tasks.remember import remember
 from tasks.restart import RestartInput, restart
 
 
@@ -76,6 +75,4 @@ def _recorded(state: LoopState, iteration: Iteration) -> LoopState:
         after = after.with_note(missing)
     write_down = configured(record, retry_policy(None, state.request).recover, state.request)
     write_down(step_key(state.request, state.session, iteration.number, "record"), as_one(after))
-    learn = configured(remember, retry_policy(None, state.request).recover, state.request)
-    learn(step_key(state.request, state.session, iteration.number, "remember"), as_one(after))
     return after

@@ -1,4 +1,4 @@
-"""Writes down a finished iteration: the run's files, its events, and the artifacts in the Prefect UI."""
+"""Writes down a finished iteration: the run's files, its events, what memory learns, the artifacts in the UI."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from tasks.artifacts import publish
 from tasks.bucket import keep
 from tasks.live_views import show_soon
 from tasks.options import DURABLE, tell
+from tasks.remember import remember
 
 # One iteration tells less than this; reading on would cost more with every iteration.
 RECENT_BYTES = 256 * 1024
@@ -39,9 +40,10 @@ def record(key: str, state: LoopState) -> int:
     if not _was_told(run, state):
         _emit(run, state)
     show_soon(run.run_id, "artifacts", lambda: publish(run, lambda: facts_from(run, state)))
+    fixed = remember(state)
     keep(state.request, state.workspace)
     get_run_logger().info(log_line(state.last))
-    tell(f"record s{state.session} i{state.number}", "record")
+    tell(f"record s{state.session} i{state.number}{f': {fixed} fixed' if fixed else ''}", "record")
     return state.number
 
 

@@ -56,9 +56,9 @@ def recall(key: str, state: LoopState, hints: Sequence[str] = ()) -> History:
     return history
 
 
-@task(name="remember", task_run_name="remember s{state.session} i{state.number}", **DURABLE)
-def remember(key: str, state: LoopState) -> int:
-    """The number of failures that the last iteration is known to have fixed."""
+def remember(state: LoopState) -> int:
+    """Tells memory of the last iteration; the number of failures that it is known to have fixed. Told again, nothing
+    counts twice."""
     emit = RunDir(state.request.run_dir).events.emit
 
     def write(store: Store, left: float) -> list[Outcome]:
@@ -66,9 +66,7 @@ def remember(key: str, state: LoopState) -> int:
             return learn(store, state, _now(), redactor(os.environ), emit)
 
     outcomes = _with_memory(state, write, WRITE_SECONDS)
-    fixed = sum(1 for outcome in outcomes or () if outcome.fixed)
-    tell(f"remember s{state.session} i{state.number}: {fixed} fixed", "memory")
-    return fixed
+    return sum(1 for outcome in outcomes or () if outcome.fixed)
 
 
 def _with_memory(state: LoopState, work: Callable[[Store, float], T], seconds: float) -> T | None:
