@@ -14,7 +14,8 @@ from buildloop.cli.memory import memory
 from buildloop.cli.options import AsJson, Folder, Output, ReportFormat, RunId, Verbose
 from buildloop.cli.output import complain
 from buildloop.cli.suggestions import suggestions
-from buildloop.cli.work import cancel, fleet, resume, run, tell
+from buildloop.cli.team import fleet, tell
+from buildloop.cli.work import cancel, resume, run
 from buildloop.errors import BuildloopError
 
 app = typer.Typer(
