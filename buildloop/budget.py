@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from buildloop.ledger import Call
+from buildloop.ledger import Call, spent
 from buildloop.request import BuildRequest
 
 # The dearest of the last few calls: prompts grow, and a budget is a promise.
@@ -33,6 +33,17 @@ def budget_refusal(request: BuildRequest, calls: Sequence[Call], worked_seconds:
     if request.budget_minutes is not None:
         refusals.append(_refusal(MINUTES, request.budget_minutes, calls, worked_seconds / 60))
     return next((refusal for refusal in refusals if refusal), None)
+
+
+def dollars_left(request: BuildRequest, calls: Sequence[Call]) -> float | None:
+    return None if request.budget_usd is None else request.budget_usd - (spent(calls).cost_usd or 0.0)
+
+
+def time_limit(request: BuildRequest, worked_seconds: float) -> float:
+    """Seconds the next agent call may take."""
+    if request.budget_minutes is None:
+        return request.agent_timeout
+    return max(1.0, min(request.agent_timeout, request.budget_minutes * 60 - worked_seconds))
 
 
 def _refusal(kind: Kind, limit: float, calls: Sequence[Call], measured: float | None) -> str | None:

@@ -44,6 +44,8 @@ EVENT_FIELDS: dict[str, frozenset[str]] = {
         "loop.answered": "key choice",
         "loop.degraded": "what why",
         "loop.tampering": "iteration rule file text blocks",
+        "loop.counter_proof": "iteration verdict files failing seconds",
+        "loop.falsified": "iteration agent refuted files failing why",
         "loop.secret_refused": "iteration file kind line",
         "loop.protected_restored": "iteration files",
         "loop.completed": "reason iterations commits",
@@ -87,7 +89,7 @@ class EventLog:
 
     def emit(self, event_type: str, **fields: Any) -> dict[str, Any]:  # noqa: ANN401
         event = make_event(event_type, self.run_id, datetime.now(UTC), fields)
-        append_line(self.path, json.dumps(event, ensure_ascii=True, default=str))
+        append_line(self.path, json.dumps(event, ensure_ascii=True, default=str), view=True)
         if listener := _listeners.get(self.run_id):
             listener(event)
         return event

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from pathlib import PurePath
 from typing import Annotated, Any
 
 from pydantic import AfterValidator
@@ -62,7 +63,25 @@ def _owner_and_name(text: str) -> str:
     return text
 
 
+def _test_glob(pattern: str) -> str:
+    if not pattern.strip() or _leaves(pattern):
+        raise ValueError("give globs relative to the repository's root, such as 'tests/**'")
+    return pattern
+
+
+def _report_glob(pattern: str) -> str:
+    if not pattern or _leaves(pattern):
+        raise ValueError("give globs relative to the repository, such as 'target/**/TEST-*.xml'")
+    return pattern
+
+
+def _leaves(pattern: str) -> bool:
+    return PurePath(pattern).is_absolute() or ".." in PurePath(pattern).parts
+
+
 NotBlank = Annotated[str, AfterValidator(_not_blank)]
 Splittable = Annotated[str, AfterValidator(_splittable)]
 EnvironmentName = Annotated[str, AfterValidator(_variable_name)]
 OwnerAndName = Annotated[str, AfterValidator(_owner_and_name)]
+TestGlob = Annotated[str, AfterValidator(_test_glob)]
+ReportGlob = Annotated[str, AfterValidator(_report_glob)]

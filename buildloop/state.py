@@ -10,7 +10,16 @@ from buildloop.context.window import check_context_exhaustion, get_context_usage
 from buildloop.diagnosis.fingerprint import fingerprint_reading
 from buildloop.diagnosis.model import FailureMode
 from buildloop.ledger import add_up
-from buildloop.models import AgentReply, ContextSummary, GateReport, Iteration, Usage, Verdict, WorkspaceInfo
+from buildloop.models import (
+    AgentReply,
+    ContextSummary,
+    GateReport,
+    Iteration,
+    Refutation,
+    Usage,
+    Verdict,
+    WorkspaceInfo,
+)
 from buildloop.progress import badness
 from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 
@@ -137,6 +146,12 @@ class LoopState:
     @property
     def total_usage(self) -> Usage:
         return add_up([one.agent.reply.usage for one in self.iterations if one.agent])
+
+    @property
+    def refutation(self) -> Refutation | None:
+        """What the second agent's test said last, if it has had its try."""
+        reports = (report for one in reversed(self.iterations) for report in reversed(one.reports))
+        return next((report.refutation for report in reports if report.refutation), None)
 
     @property
     def redirect(self) -> str:

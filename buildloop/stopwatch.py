@@ -40,7 +40,7 @@ def worked_seconds(run_dir: Path) -> float:
 
 
 def save_stopwatch(run_dir: Path) -> None:
-    write_json(run_dir / WORKED_FILE, {"seconds": round(worked_seconds(run_dir), 1)})
+    write_json(run_dir / WORKED_FILE, {"seconds": round(worked_seconds(run_dir), 1)}, view=True)
 
 
 def hold_stopwatch(run_dir: Path) -> None:

@@ -43,6 +43,7 @@ from tasks.finish import FinishInput, finish
 from tasks.forward import forward_to_prefect
 from tasks.github import read_issue, tell_github
 from tasks.lease import leased
+from tasks.live_views import live_views
 from tasks.options import as_one, short_id, step_key, task_options
 from tasks.prefect_cancel import stopped_by_prefect
 from tasks.prepare_workspace import prepare_workspace, take_over
@@ -92,6 +93,7 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
             stopped_by_prefect(request.run_dir),
             leased(request),
             also_told(str(request.run_id), forward_to_prefect()),
+            live_views(str(request.run_id)),
         ):
             check_sandbox(sandbox_of(request))
             fetch(request)

@@ -15,10 +15,10 @@ from prefect import task
 from buildloop.agents.choice import AgentChoice
 from buildloop.agents.contract import AgentCall
 from buildloop.agents.registry import agent_for
-from buildloop.budget import budget_refusal
+from buildloop.budget import budget_refusal, dollars_left, time_limit
 from buildloop.errors import AgentLimited, AgentRefused, AgentUnavailable, BudgetExceeded
 from buildloop.files import write_atomic
-from buildloop.ledger import UNPAID, call_of, spent
+from buildloop.ledger import UNPAID, call_of
 from buildloop.models import AgentOutcome, AgentReply, AgentRun, Checkpoint, WorkspaceInfo
 from buildloop.prompt.sections import Prompt
 from buildloop.request import AgentSession, BuildRequest
@@ -117,21 +117,8 @@ def _keep_budget(given: IterateInput) -> None:
         raise BudgetExceeded(refusal)
 
 
-def _dollars_left(request: BuildRequest) -> float | None:
-    if request.budget_usd is None:
-        return None
-    return request.budget_usd - (spent(RunDir(request.run_dir).ledger.calls()).cost_usd or 0.0)
-
-
-def _time_limit(request: BuildRequest) -> float:
-    if request.budget_minutes is None:
-        return request.agent_timeout
-    left = request.budget_minutes * 60 - worked_seconds(request.run_dir)
-    return max(1.0, min(request.agent_timeout, left))
-
-
 def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
-    write_atomic(folder / "prompt.md", here.redact(given.prompt.text))
+    write_atomic(folder / "prompt.md", here.redact(given.prompt.text), view=True)
     _announce(given, here)
     here.run.ledger.begin(given.session, given.number)
     chosen = given.request.using(given.choice)
@@ -142,13 +129,13 @@ def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
             output_dir=folder,
             run_dir=here.run.path,
             environment=here.environment,
-            timeout=_time_limit(given.request),
+            timeout=time_limit(given.request, worked_seconds(given.request.run_dir)),
             mark=here.mark,
             redact=here.redact,
             session=given.session,
             iteration=given.number,
             model=chosen.model,
-            budget_usd=_dollars_left(given.request),
+            budget_usd=dollars_left(given.request, here.run.ledger.calls()),
             permissions=given.request.permissions,
             max_turns=given.request.max_turns,
             idle_timeout=given.request.agent_idle_timeout,

@@ -16,7 +16,8 @@ from buildloop.errors import InputError
 from buildloop.fields import NotBlank, OwnerAndName, as_a_form
 from buildloop.github.labelled import open_issues
 from buildloop.github.publish import access_for
-from buildloop.request import RUN_ID, BuildRequest
+from buildloop.request import BuildRequest
+from buildloop.run_name import RUN_NAME
 
 GOAL_KEYS = tuple(name for name in BuildRequest.model_fields if name not in ("run_id", "state_dir"))
 NOT_FOR_ALL = frozenset({"goal", "run_id", "state_dir", "branch"})
@@ -63,7 +64,7 @@ class FleetRequest(BaseModel):
     @field_validator("fleet_id")
     @classmethod
     def _safe(cls, value: str | None) -> str | None:
-        if value is not None and (len(value) > 40 or not RUN_ID.fullmatch(value)):
+        if value is not None and (len(value) > 40 or not RUN_NAME.fullmatch(value)):
             raise ValueError("use lower-case letters, digits, '.', '_' and '-', 40 at most")
         return value
 
