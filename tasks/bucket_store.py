@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +63,8 @@ class Store:
 
     def remove(self, digests: set[str]) -> None:
         for digest in digests:
-            self.files.rm_file(self._object(digest))
+            with contextlib.suppress(FileNotFoundError):
+                self.files.rm_file(self._object(digest))
 
     def read(self, name: str) -> bytes | None:
         try:
