@@ -45,10 +45,7 @@ class Store:
             ) from None
 
     def write_index(self, index: Index) -> None:
-        """Moved into place: whoever reads it sees the old list or the new one."""
-        draft = f"{self.place}/index-{token_hex(4)}.json"
-        self._write(draft, index.model_dump_json().encode())
-        self.files.mv(draft, f"{self.place}/index.json")
+        self.write("index.json", index.model_dump_json().encode())
 
     def put(self, path: Path, digest: str) -> None:
         target = self._object(digest)
@@ -76,7 +73,10 @@ class Store:
         return content
 
     def write(self, name: str, content: bytes) -> None:
-        self._write(f"{self.place}/{name}", content)
+        """Moved into place: whoever reads it sees the old content or the new."""
+        draft = f"{self.place}/{name}-{token_hex(4)}"
+        self._write(draft, content)
+        self.files.mv(draft, f"{self.place}/{name}")
 
     def create(self, name: str, content: bytes) -> bool:
         """Whether it was not there. One of several that try at once succeeds, where the file system can tell."""
