@@ -19,7 +19,7 @@ MOST_TOKENS = 20_000
 def renames(changes: Sequence[Change]) -> dict[str, str]:
     """Old spelling to new: files that moved, and identifiers that the product no longer has and its tests replaced by
     one it did not have before."""
-    return _moved(changes) | _identifiers(changes)
+    return moved_files(changes) | _identifiers(changes)
 
 
 def renamed(text: str, names: dict[str, str]) -> str:
@@ -28,7 +28,7 @@ def renamed(text: str, names: dict[str, str]) -> str:
     return text
 
 
-def _moved(changes: Sequence[Change]) -> dict[str, str]:
+def moved_files(changes: Sequence[Change]) -> dict[str, str]:
     found = {}
     for change in changes:
         if change.status == "R" and not is_test(change.old_name):
