@@ -40,8 +40,8 @@ EVENT_FIELDS: dict[str, frozenset[str]] = {
         "loop.extended": "iteration max extension",
         "loop.recovery_outcome": "iteration mode action effect",
         "loop.completion_rejected": "iteration reason",
-        "loop.waiting_for_person": "number question url",
-        "loop.answered": "number choice",
+        "loop.waiting_for_person": "key reason token question url",
+        "loop.answered": "key choice",
         "loop.degraded": "what why",
         "loop.tampering": "iteration rule file text blocks",
         "loop.counter_proof": "iteration verdict files failing seconds",
@@ -89,7 +89,7 @@ class EventLog:
 
     def emit(self, event_type: str, **fields: Any) -> dict[str, Any]:  # noqa: ANN401
         event = make_event(event_type, self.run_id, datetime.now(UTC), fields)
-        append_line(self.path, json.dumps(event, ensure_ascii=True, default=str))
+        append_line(self.path, json.dumps(event, ensure_ascii=True, default=str), view=True)
         if listener := _listeners.get(self.run_id):
             listener(event)
         return event

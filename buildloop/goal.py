@@ -64,7 +64,7 @@ def write_state(path: Path, state: StateFile, free_bytes: int | None = None) -> 
     if path.exists():
         state = state.model_copy(update={"original_goal": read_state(path).original_goal})
     try:
-        write_atomic(path, render_state(state))
+        write_atomic(path, render_state(state), view=True)
     except OSError as error:
         raise StateWriteError(
             f"cannot write {path}: {error.strerror}; the previous state is intact"

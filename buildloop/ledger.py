@@ -61,7 +61,7 @@ class Ledger:
 
     def begin(self, session: int, iteration: int) -> None:
         """Note that a call is under way, so that one which never returns is not taken for free."""
-        write_atomic(self._under_way, f"{session} {iteration} {time.time()}\n")
+        write_atomic(self._under_way, f"{session} {iteration} {time.time()}\n", view=True)
 
     def add(self, call: Call) -> None:
         append_line(self.path, call.model_dump_json())

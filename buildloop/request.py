@@ -16,7 +16,7 @@ from buildloop.fields import (
     ReportGlob,
     Splittable,
     TestGlob,
-    in_this_order,
+    as_a_form,
 )
 from buildloop.models import Permissions
 from buildloop.run_name import RunName, new_run_id
@@ -32,9 +32,7 @@ class BuildRequest(BaseModel):
     """One goal, one repository, one gate: what a run works on and where it stops."""
 
     # No infinite numbers: JSON has none, so such a request could not be read back for a resume.
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_extra=in_this_order
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, json_schema_extra=as_a_form)
 
     goal: str = Field(
         "",

@@ -58,7 +58,7 @@ class RunDir:
 
     def save_iteration(self, iteration: Iteration) -> None:
         folder = self.iteration_dir(iteration.session, iteration.number)
-        write_atomic(folder / "iteration.json", iteration.model_dump_json(indent=2) + "\n")
+        write_atomic(folder / "iteration.json", iteration.model_dump_json(indent=2) + "\n", view=True)
 
     def request(self) -> BuildRequest:
         return self._load("request.json", BuildRequest)

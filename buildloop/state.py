@@ -36,8 +36,9 @@ def _goodness(one: Iteration) -> tuple[bool, bool, int, int]:
 
 @dataclass(frozen=True, slots=True)
 class LoopState:
-    """`iterations[0]` is the baseline. `notes` are told to the agent once, in the next prompt. `answers` counts the
-    answers of people; `answered_at` is the iteration of the last."""
+    """`iterations[0]` is the baseline. `notes` are told to the agent once, in the next prompt. `asked` are
+    the questions that people have answered, `answered_at` is the iteration of the last, and below `granted_iterations`
+    no limit of iterations is cut."""
 
     request: BuildRequest
     workspace: WorkspaceInfo
@@ -48,8 +49,9 @@ class LoopState:
     extensions: int = 0
     summary: ContextSummary | None = None
     notes: tuple[str, ...] = ()
-    answers: int = 0
+    asked: tuple[str, ...] = ()
     answered_at: int | None = None
+    granted_iterations: int = 0
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -169,9 +171,11 @@ class LoopState:
         if iteration.recovery.note and iteration.recovery.strategy.action != "reduce_and_redirect":
             changes["notes"] = (iteration.recovery.note,)
         if iteration.recovery.strategy.mode == FailureMode.INFINITE_LOOP:
-            changes["max_iterations"] = min(after.max_iterations, iteration.number + ITERATIONS_WHEN_STUCK)
+            cut = min(after.max_iterations, iteration.number + ITERATIONS_WHEN_STUCK)
+            changes["max_iterations"] = max(cut, self.granted_iterations)
         if iteration.recovery.strategy.mode == FailureMode.CONTEXT_EXHAUSTION and self.request.max_restarts:
-            changes["max_restarts"] = min(RESTART_CAP, self.request.max_restarts + RESTART_BOOST)
+            boosted = min(RESTART_CAP, self.request.max_restarts + RESTART_BOOST)
+            changes["max_restarts"] = max(after.max_restarts, boosted)
         return replace(after, **changes)  # type: ignore[arg-type]
 
     def _extended(self) -> LoopState:

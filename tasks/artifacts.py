@@ -8,13 +8,12 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
-import httpx
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.actions import ArtifactCreate, ArtifactUpdate
-from prefect.exceptions import PrefectException
 from prefect.runtime import flow_run
 
 from buildloop.redact import redactor
@@ -36,14 +35,14 @@ class View:
     data: str | float
 
 
-def publish(run: RunDir, facts: RunFacts) -> None:
+def publish(run: RunDir, facts: Callable[[], RunFacts]) -> None:
     """Artifacts are views: when the API does not take them, the run goes on and says so."""
     try:
         with get_client(sync_client=True) as client:
-            for view in _views(run.run_id, facts):
+            for view in _views(run.run_id, facts()):
                 _show(client, run.run_id, view)
-    except (PrefectException, httpx.HTTPError) as error:
-        run.events.emit("loop.degraded", what="artifacts", why=str(error)[:300])
+    except Exception as error:  # also what a report makes of a file that is being written just now
+        run.events.emit("loop.degraded", what="artifacts", why=f"{type(error).__name__}: {error}"[:300])
 
 
 def artifact_page(run_id: str, what: str) -> str:

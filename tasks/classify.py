@@ -50,9 +50,9 @@ def classify(key: str, given: ClassifyInput) -> Classified:
     run, now = RunDir(given.request.run_dir), datetime.now(UTC)
     stand_at(given.workspace, given.iteration.head or given.workspace.start_commit)
     found = _diagnosis(given, run)
-    write_json(run.path / SUMMARY_FILE, error_summary(given.iteration, given.request.test, now))
+    write_json(run.path / SUMMARY_FILE, error_summary(given.iteration, given.request.test, now), view=True)
     _enrich(given, run)
-    write_json(run.path / "failure-mode.json", failure_mode(found, now))
+    write_json(run.path / "failure-mode.json", failure_mode(found, now), view=True)
     run.events.emit(
         "loop.failure_classified",
         mode=found.mode,

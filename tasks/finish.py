@@ -16,6 +16,7 @@ from buildloop.state import LoopState
 from tasks.advise import advised
 from tasks.artifacts import publish
 from tasks.bucket import keep
+from tasks.live_views import show_now
 from tasks.options import tell
 from tasks.record import facts_from, write_views
 
@@ -38,7 +39,7 @@ def finish(given: FinishInput) -> BuildResult:
     write_reports(run, facts)
     if state.iterations:
         write_views(run, state, stop.reason, now)
-        publish(run, facts)
+        show_now(run.run_id, lambda: publish(run, lambda: facts))
     commits = sum(1 for one in state.iterations if one.agent and one.agent.checkpoint.changed)
     run.events.emit(
         "loop.completed",

@@ -23,7 +23,7 @@ from buildloop.models import AgentOutcome, AgentReply, AgentRun, Checkpoint, Wor
 from buildloop.prompt.sections import Prompt
 from buildloop.request import AgentSession, BuildRequest
 from buildloop.rundir import RunDir
-from buildloop.stopwatch import save_stopwatch, worked_seconds
+from buildloop.stopwatch import hold_stopwatch, release_stopwatch, save_stopwatch, worked_seconds
 from buildloop.workspace.checkpoint import Rules, Step, make_checkpoint
 from buildloop.workspace.link import commit_folders
 from buildloop.workspace.unfinished import take_up_unfinished
@@ -62,6 +62,7 @@ class IterateInput:
 @task(name="iterate", task_run_name="{given.label}", **DURABLE)
 def iterate(key: str, given: IterateInput) -> AgentRun:
     """Finished calls are never paid twice: a reply that is on disk is taken from there."""
+    release_stopwatch(given.request.run_dir)
     here = surroundings(given.request, given.workspace, given.environment)
     folder = here.run.iteration_dir(given.session, given.number)
     step = Step(str(given.request.run_id), given.session, given.number)
@@ -117,7 +118,7 @@ def _keep_budget(given: IterateInput) -> None:
 
 
 def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
-    write_atomic(folder / "prompt.md", here.redact(given.prompt.text))
+    write_atomic(folder / "prompt.md", here.redact(given.prompt.text), view=True)
     _announce(given, here)
     here.run.ledger.begin(given.session, given.number)
     chosen = given.request.using(given.choice)
@@ -168,6 +169,7 @@ def _unanswered(given: IterateInput, here: Surroundings, reply: AgentReply) -> N
             seconds=next_delay(),
             error=reply.error,
         )
+        hold_stopwatch(here.run.path)  # until Prefect runs this task again
     raise AgentUnavailable(sentence)
 
 

@@ -6,9 +6,11 @@ from prefect import task
 from prefect.runtime import flow_run
 
 from buildloop.models import WorkspaceInfo
+from buildloop.people.answer import forget_stops
 from buildloop.process import sweep
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
+from buildloop.sandbox import sandbox_of
 from buildloop.stopwatch import start_stopwatch
 from buildloop.workspace.worktree import check_branch_unmoved, prepare_worktree
 from tasks.bucket import keep
@@ -44,9 +46,12 @@ def take_over(request: BuildRequest) -> list[int]:
     run = RunDir(request.run_dir)
     start_stopwatch(run.path)
     left = sweep(run.mark)
+    sandbox_of(request).end(run.mark)
     before, workspace = run.result(), run.workspace()
     if before is not None and workspace is not None:
         check_branch_unmoved(workspace, before.commit)
+    if before is not None:
+        forget_stops(run.path)
     run.forget_result()
     run.events.emit("loop.flow_run", id=flow_run.id, url=flow_run.ui_url, left_behind=left)
     return left

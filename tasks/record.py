@@ -22,6 +22,7 @@ from buildloop.stopwatch import save_stopwatch
 from buildloop.workspace.best import mark_best
 from tasks.artifacts import publish
 from tasks.bucket import keep
+from tasks.live_views import show_soon
 from tasks.options import DURABLE, tell
 
 # One iteration tells less than this; reading on would cost more with every iteration.
@@ -38,7 +39,7 @@ def record(key: str, state: LoopState) -> int:
     write_views(run, state, "running", now)
     if not _was_told(run, state):
         _emit(run, state)
-    publish(run, facts_from(run, state))
+    show_soon(run.run_id, lambda: publish(run, lambda: facts_from(run, state)))
     keep(state.request, state.workspace)
     get_run_logger().info(log_line(state.last))
     tell(f"record s{state.session} i{state.number}", "record")
@@ -64,7 +65,7 @@ def write_views(run: RunDir, state: LoopState, status: str, now: datetime) -> No
     started = (run.path / "request.json").stat().st_mtime
     begun = timestamp(datetime.fromtimestamp(started, UTC))
     write_state(run.path / "loop-state.md", state_file(state, status, begun, now))
-    write_atomic(run.path / "progress.md", progress_text(state, status, now))
+    write_atomic(run.path / "progress.md", progress_text(state, status, now), view=True)
     if state.last.gate.passed:
         (run.path / "error-summary.json").unlink(missing_ok=True)
 

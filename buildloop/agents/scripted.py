@@ -94,9 +94,9 @@ class ScriptedAgent:
             return AgentReply(outcome=AgentOutcome.OK, exit_code=0, text="no rule fits; nothing done")
         rule = self.script.rule[index]
         seconds = sum(_play(action, call) for action in rule.do)
-        write_json(state_file, {**played, str(index): played.get(str(index), 0) + 1})
+        write_json(state_file, {**played, str(index): played.get(str(index), 0) + 1}, view=True)
         spoken = "\n".join(filter(None, (rule.say, DONE_LINE if rule.done else "")))
-        write_atomic(call.output_dir / "agent.out", spoken + "\n")
+        write_atomic(call.output_dir / "agent.out", spoken + "\n", view=True)
         return AgentReply(
             outcome=rule.outcome,
             exit_code=0 if rule.outcome is AgentOutcome.OK else 1,

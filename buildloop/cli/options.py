@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Any, Optional
 
 from typer import Argument, Option
 
 GATE, AGENT, LIMITS, GITHUB = "The gate", "The agent", "Limits and budgets", "GitHub"
 CONTEXT, TRUST = "Context and diagnosis", "Trust and isolation"
+
+
+def limit(text: str) -> Any:  # noqa: ANN401 (Typer's options have no public type)
+    return Option(help=text, rich_help_panel=LIMITS)
+
 
 # Typer reads annotations at run time and wants Optional[...].
 Text = Optional[str]  # noqa: UP045

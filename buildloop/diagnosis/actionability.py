@@ -80,7 +80,7 @@ def _enhance(
             enhance_error_line(line, changed_files, excerpt)
             for line, excerpt in zip(lines, excerpts, strict=True)
         ]
-    write_json(path, summary)
+    write_json(path, summary, view=True)
     if emit is not None:
         emit(
             "error.actionability_scored",

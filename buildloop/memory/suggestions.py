@@ -135,7 +135,7 @@ def find_suggestions(store: Store, beginning: str) -> list[Suggestion]:
 def export_suggestions(suggestions: Iterable[Suggestion], path: Path) -> None:
     """`suggestions.jsonl`: a view of the store, replaced as a whole."""
     lines = (json.dumps(one.model_dump(mode="json"), ensure_ascii=True) for one in suggestions)
-    write_atomic(path, "".join(f"{line}\n" for line in lines))
+    write_atomic(path, "".join(f"{line}\n" for line in lines), view=True)
 
 
 def _suggestion(row: Row) -> Suggestion:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from buildloop.models import Checkpoint, Secret, WorkspaceInfo
 from buildloop.redact import Redactor
 from buildloop.workspace.bytecode import drop_bytecode
-from buildloop.workspace.droppings import excluding, note_droppings
+from buildloop.workspace.droppings import note_droppings
 from buildloop.workspace.git import git_or_none, identity, run_git
 from buildloop.workspace.integrity.files import matches
-from buildloop.workspace.integrity.hidden import clear_index_bits
 from buildloop.workspace.link import reconnect
 from buildloop.workspace.secret_scan import staged_secrets
+from buildloop.workspace.staging import Added, added, stage
+from buildloop.workspace.standing import commit_at, has_begun, head_of, on_branch
 
 SUBJECTS_SHOWN = 20
 
@@ -56,25 +56,31 @@ def make_checkpoint(
     """
     root, rules = Path(workspace.root), rules or Rules()
     reconnect(workspace)
-    head = run_git(root, "rev-parse", "HEAD")
+    head = head_of(workspace) or run_git(root, "rev-parse", "HEAD")
     if head != parent and run_git(root, "log", "-1", "--format=%B", head).strip().endswith(
         f"\n{step.trailers}"
     ):
-        return _describe(root, run_git(root, "rev-parse", f"{head}^"), head)
-    _stage(root, exclude)
+        before, tree = run_git(root, "rev-parse", f"{head}^", f"{head}^{{tree}}").split()
+        return _point(before, head, tree, added(root, before, head))
+    found = stage(root, parent, exclude)
     restored = _restore_protected(root, workspace.start_commit, rules.protect)
-    refused = _refuse_secrets(root, parent, rules)
-    tree = run_git(root, "write-tree")
-    if tree == run_git(root, "rev-parse", f"{parent}^{{tree}}"):
+    if restored:
+        found = added(root, parent)
+    refused = _refuse_secrets(root, parent, found.files, rules)
+    if refused:
+        found = added(root, parent)
+    kept_out = {"restored": restored, "refused": refused}
+    if not found.files:
+        tree = run_git(root, "rev-parse", f"{parent}^{{tree}}")
         _move_branch(workspace, parent)
-        return Checkpoint(parent=parent, commit=parent, tree=tree, restored=restored, refused=refused)
+        return _point(parent, parent, tree, found).model_copy(update=kept_out)
+    tree = run_git(root, "write-tree")
     subjects = rules.redact(_own_subjects(root, parent, head))
     message = "\n\n".join(part for part in (title, subjects, step.trailers) if part)
     commit = run_git(root, "commit-tree", tree, "-p", parent, "-F", "-", env=identity(root), stdin=message)
     _move_branch(workspace, commit)
-    point = _describe(root, parent, commit)
-    drop_bytecode(root, point.files)
-    return Checkpoint.model_validate({**dict(point), "restored": restored, "refused": refused})
+    drop_bytecode(root, found.files)
+    return _point(parent, commit, tree, found).model_copy(update=kept_out)
 
 
 def go_back(workspace: WorkspaceInfo, step: Step, head: str, target: str) -> str:
@@ -104,12 +110,6 @@ def diff_text(workspace: WorkspaceInfo, older: str, newer: str, limit: int = 20_
     return run_git(Path(workspace.root), "diff", "--no-color", "--no-ext-diff", older, newer)[:limit]
 
 
-def _stage(root: Path, exclude: Path) -> None:
-    clear_index_bits(root)
-    _flatten(root, exclude)
-    run_git(root, *excluding(root, exclude), "add", "-A")
-
-
 def _restore_protected(root: Path, start: str, globs: tuple[str, ...]) -> tuple[str, ...]:
     """Protected files are in every commit as they were at the start; new ones that match are not in any."""
     if not globs:
@@ -121,29 +121,14 @@ def _restore_protected(root: Path, start: str, globs: tuple[str, ...]) -> tuple[
     return changed
 
 
-def _refuse_secrets(root: Path, parent: str, rules: Rules) -> tuple[Secret, ...]:
+def _refuse_secrets(root: Path, parent: str, files: Sequence[str], rules: Rules) -> tuple[Secret, ...]:
     """Files with secrets are left out as a whole; the next reset removes what they hold from the workspace too."""
     if rules.secrets is None:
         return ()
-    found = staged_secrets(root, parent, rules.secrets)
+    found = staged_secrets(root, parent, files, rules.secrets)
     for name in dict.fromkeys(name for name, _ in found):
         run_git(root, "reset", "--quiet", parent, "--", f":(literal,top){name}")
     return tuple(secret for _, secret in found)
-
-
-def _flatten(root: Path, exclude: Path) -> None:
-    """New repositories inside the workspace become plain files: git would keep a link to them, not their content."""
-    for folder in (root / name for name in _untracked(root, exclude) if name.endswith("/")):
-        for inner in folder.rglob(".git"):
-            shutil.rmtree(inner) if inner.is_dir() else inner.unlink()
-
-
-def _untracked(root: Path, exclude: Path) -> list[str]:
-    """New files; a folder with nothing but new files is named itself, with a slash at its end."""
-    listed = run_git(
-        root, *excluding(root, exclude), "ls-files", "-z", "--others", "--exclude-standard", "--directory"
-    )
-    return [name for name in listed.split("\0") if name]
 
 
 def _own_subjects(root: Path, parent: str, head: str) -> str:
@@ -154,26 +139,21 @@ def _own_subjects(root: Path, parent: str, head: str) -> str:
 
 
 def _move_branch(workspace: WorkspaceInfo, commit: str) -> None:
-    root = Path(workspace.root)
-    run_git(root, "update-ref", f"refs/heads/{workspace.branch}", commit)
-    run_git(root, "symbolic-ref", "HEAD", f"refs/heads/{workspace.branch}")
-    run_git(root, "reset", "--quiet")
+    """The index is as in `commit` already; what the agent began with git and did not end is ended by a reset."""
+    root, branch = Path(workspace.root), f"refs/heads/{workspace.branch}"
+    if commit_at(workspace, branch) != commit:
+        run_git(root, "update-ref", branch, commit)
+    if not on_branch(workspace) or has_begun(workspace):
+        run_git(root, "symbolic-ref", "HEAD", branch)
+        run_git(root, "reset", "--quiet")
 
 
-def _describe(root: Path, parent: str, commit: str) -> Checkpoint:
-    files, insertions, deletions = [], 0, 0
-    listed = run_git(root, "diff", "--numstat", "-z", "--no-renames", parent, commit)
-    for entry in filter(None, listed.split("\0")):
-        added, removed, name = entry.split("\t", 2)
-        files.append(name)
-        insertions += int(added) if added.isdigit() else 0
-        deletions += int(removed) if removed.isdigit() else 0
-    tree = run_git(root, "rev-parse", f"{commit}^{{tree}}")
+def _point(parent: str, commit: str, tree: str, found: Added) -> Checkpoint:
     return Checkpoint(
         parent=parent,
         commit=commit,
         tree=tree,
-        files=tuple(files),
-        insertions=insertions,
-        deletions=deletions,
+        files=found.files,
+        insertions=found.insertions,
+        deletions=found.deletions,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from buildloop.files import write_atomic, write_json
@@ -52,15 +53,24 @@ def excluding(root: Path, exclude: Path) -> tuple[str, ...]:
     """Options that make git pass over droppings. It reads one file of personal excludes: ours carries the user's."""
     unchanged = (name for name, digest in _remembered(exclude).items() if _digest(root / name) == digest)
     patterns = [*_users_own(root), *CACHES, *map(_as_pattern, unchanged)]
-    write_atomic(exclude, "\n".join(patterns) + "\n", raw=True)
+    text = "\n".join(patterns) + "\n"
+    if not exclude.exists() or exclude.read_text(encoding="utf-8", errors="surrogateescape") != text:
+        write_atomic(exclude, text, raw=True, view=True)
     return ("-c", f"core.excludesFile={exclude}")
 
 
 def _users_own(root: Path) -> Iterable[str]:
-    users = git_or_none(root, "config", "--type=path", "core.excludesFile")
-    if users is None or not Path(users).is_file():
+    users = _users_file(root)
+    if users is None or not users.is_file():
         return ()
-    return Path(users).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    return users.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+
+
+@cache
+def _users_file(root: Path) -> Path | None:
+    """As configured when first asked: an agent that sets another one hides nothing by it."""
+    users = git_or_none(root, "config", "--type=path", "core.excludesFile")
+    return Path(users) if users else None
 
 
 def _memory(exclude: Path) -> Path:

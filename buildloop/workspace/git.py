@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -61,8 +62,9 @@ def git_or_none(where: Path, *arguments: str) -> str | None:
         return None
 
 
-def identity(where: Path) -> dict[str, str]:
-    """Who commits: the user as configured, or buildloop where nobody is."""
+@cache
+def identity(where: Path) -> Mapping[str, str]:
+    """Who commits: the user as configured when first asked, or buildloop where nobody is."""
     name = git_or_none(where, "config", "user.name") or IDENTITY[0]
     mail = git_or_none(where, "config", "user.email") or IDENTITY[1]
     return {

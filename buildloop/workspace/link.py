@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import cache
 from pathlib import Path
 
 from buildloop.files import write_atomic
@@ -51,6 +52,14 @@ def worktree_git_folder(workspace: WorkspaceInfo) -> Path | None:
 
 
 def _common_dir(repo: Path) -> Path:
+    """Asked of git once a process: it is needed in every step, and moves only with the repository itself."""
+    if not _asked_common_dir(repo).is_dir():
+        _asked_common_dir.cache_clear()
+    return _asked_common_dir(repo)
+
+
+@cache
+def _asked_common_dir(repo: Path) -> Path:
     return (repo / run_git(repo, "rev-parse", "--git-common-dir")).resolve()
 
 

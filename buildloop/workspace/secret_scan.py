@@ -35,10 +35,12 @@ LONGEST_LINE = 5000
 LEAST_ENTROPY = 3.0
 
 
-def staged_secrets(root: Path, parent: str, environment: Mapping[str, str]) -> list[tuple[str, Secret]]:
-    """The files, and what the index adds to them over `parent` that nobody should commit; one entry a line."""
+def staged_secrets(
+    root: Path, parent: str, names: Sequence[str], environment: Mapping[str, str]
+) -> list[tuple[str, Secret]]:
+    """The files, and what the index adds to them over `parent` that nobody should commit; one entry a line. `names` are
+    all files that it changes, in git's order."""
     options = ("diff", "--cached", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv")
-    names = [name for name in run_git(root, *options, "--name-only", "-z", parent).split("\0") if name]
     if not names:
         return []
     patches = re.split(r"^diff --git ", run_git(root, *options, "-U0", parent), flags=re.M)[1:]

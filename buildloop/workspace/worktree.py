@@ -14,6 +14,7 @@ from buildloop.workspace.bytecode import drop_bytecode
 from buildloop.workspace.git import git_or_none, run_git
 from buildloop.workspace.link import reconnect
 from buildloop.workspace.repository import Repository, check_new_branch, open_repository, start_commit
+from buildloop.workspace.standing import head_of, on_branch, stands_at
 
 # Where installs put packages inside the workspace; a project that does not ignore them still needs them.
 INSTALLED = ("node_modules", "vendor")
@@ -43,7 +44,8 @@ def prepare_worktree(request: BuildRequest) -> WorkspaceInfo:
 def reopen(workspace: WorkspaceInfo, commit: str) -> None:
     """Make sure the worktree is there, on its branch, and exactly at `commit`."""
     root = Path(workspace.root)
-    check_branch_free(workspace)
+    if not on_branch(workspace):
+        check_branch_free(workspace)
     if not reconnect(workspace):
         shutil.rmtree(root, ignore_errors=True)
         run_git(Path(workspace.repo), "worktree", "prune")
@@ -61,8 +63,7 @@ def open_again(workspace: WorkspaceInfo) -> None:
 
 def stand_at(workspace: WorkspaceInfo, commit: str) -> None:
     """Be at `commit`, at little cost if that is so already."""
-    root = Path(workspace.root)
-    if not root.exists() or not reconnect(workspace) or git_or_none(root, "rev-parse", "HEAD") != commit:
+    if not Path(workspace.root).exists() or not reconnect(workspace) or head_of(workspace) != commit:
         reopen(workspace, commit)
 
 
@@ -94,10 +95,11 @@ def put_back(workspace: WorkspaceInfo, commit: str) -> None:
     """Set the run's worktree and branch to `commit`; ignored files (installed packages) stay."""
     root = Path(workspace.root)
     reconnect(workspace)
-    changed = run_git(root, "diff", "--name-only", "-z", "--no-renames", commit).split("\0")
-    run_git(root, "symbolic-ref", "HEAD", f"refs/heads/{workspace.branch}")
-    run_git(root, "reset", "--quiet", "--hard", commit)
-    drop_bytecode(root, filter(None, changed))
+    if not stands_at(workspace, commit):
+        changed = run_git(root, "diff", "--name-only", "-z", "--no-renames", commit).split("\0")
+        run_git(root, "symbolic-ref", "HEAD", f"refs/heads/{workspace.branch}")
+        run_git(root, "reset", "--quiet", "--hard", commit)
+        drop_bytecode(root, filter(None, changed))
     run_git(root, "clean", "-fdq", *(word for name in INSTALLED for word in ("-e", name)))
 
 

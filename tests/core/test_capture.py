@@ -80,6 +80,25 @@ def test_a_secret_written_in_two_pieces_is_masked(tmp_path):
     assert kept == f"a {MASK} b\n".encode()
 
 
+KEY = [b"-----BEGIN OPENSSH PRIVATE KEY-----\n", b"b3BlbnNzaC1rZXktdjEAAAAABG5vbmUA\n" * 20, b"AAAAB3Nz==\n"]
+END = b"-----END OPENSSH PRIVATE KEY-----\n"
+
+
+def test_a_private_key_that_comes_line_by_line_is_masked_whole(tmp_path):
+    kept = captured(tmp_path / "out", b"before\n", *KEY, END, b"after\n")
+    assert kept == b"before\n" + MASK.encode() + b"\nafter\n"
+
+
+def test_a_private_key_that_was_cut_off_is_masked_as_far_as_it_came(tmp_path):
+    kept = captured(tmp_path / "out", *KEY[:2], b"and then something else\n")
+    assert kept == MASK.encode() + b"\nand then something else\n"
+
+
+def test_the_mere_words_of_a_key_hold_nothing_back_for_ever(tmp_path):
+    lines = [b"-----BEGIN RSA PRIVATE KEY-----\n", *[b"line %d of a log\n" % n for n in range(5000)]]
+    assert captured(tmp_path / "out", *lines) == MASK.encode() + b"\n" + b"".join(lines[1:])
+
+
 def test_a_line_of_200_kb_arrives_whole(tmp_path):
     """Longer than any argument or environment variable may be."""
     out = tmp_path / "out"
@@ -107,6 +126,27 @@ def test_a_secret_is_masked_wherever_it_stands_in_a_very_long_line(tmp_path):
     kept = out.read_text()
     assert kept.replace(MASK, "").strip() == ""
     assert kept.count(MASK) == 12_000
+
+
+@pytest.mark.parametrize("planted", ["link", "pipe"])
+def test_what_was_put_in_the_place_of_the_file_is_neither_followed_nor_waited_for(tmp_path, planted):
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    if planted == "link":
+        (tmp_path / "out").symlink_to(precious)
+    else:
+        os.mkfifo(tmp_path / "out")
+    assert captured(tmp_path / "out", b"said\n") == b"said\n"
+    assert precious.read_text() == "mine"
+
+
+def test_something_that_holds_the_pipe_open_is_not_waited_for(tmp_path):
+    with Capture(tmp_path / "out", REDACT) as capture:
+        holder = os.dup(capture.write_end)
+        capture.start()
+        os.write(holder, b"said\n")
+    os.close(holder)
+    assert (tmp_path / "out").read_bytes() == b"said\n"
 
 
 def test_a_file_that_cannot_be_written_stops_nobody_and_is_said(tmp_path):
