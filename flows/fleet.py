@@ -23,7 +23,6 @@ from buildloop.errors import BuildloopError
 from buildloop.fleet.purse import Purse
 from buildloop.fleet.request import FleetRequest, plan_of
 from buildloop.fleet.result import Entry, FleetResult, NotStarted, entry_of, entry_without_result, summary
-from buildloop.ledger import spent
 from buildloop.request import BuildRequest
 from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
@@ -133,8 +132,9 @@ def _cost(request: BuildRequest, entry: Entry, deployment: str | None) -> float 
     """What it really cost, also if it ended without a result; None where nobody can tell."""
     if entry.iterations:
         return entry.cost_usd
-    if calls := RunDir(request.run_dir).ledger.calls():
-        return spent(calls).cost_usd
+    ledger = RunDir(request.run_dir).ledger
+    if ledger.calls():
+        return ledger.spent().cost_usd
     elsewhere = deployment is not None and bucket(os.environ) is not None
     return None if elsewhere else 0.0
 
