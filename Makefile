@@ -6,7 +6,8 @@ READY := $(VENV)/.ready
 # Compiled once, not at every start, also where the environment asks for the opposite: a start is half as long.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: deploy undeploy demo test test-agents check unit bench cheats chaos fuzz gauntlet lock clean help
+.PHONY: deploy undeploy demo test test-agents check unit bench counts cheats chaos fuzz gauntlet lock clean help \
+	bench-diagnose bench-memory bench-fleet bench-prepare
 
 help:
 	@echo "make demo   watch a loop fail five ways and turn green (no API key, offline)"
@@ -14,7 +15,9 @@ help:
 	@echo "make test-agents  install all real agent CLIs and drive them with a scripted model (15 minutes)"
 	@echo "make unit   run the tests that need no server"
 	@echo "make check  ruff, format, mypy --strict"
-	@echo "make bench  speed and memory of the diagnosis on a 200 MB log"
+	@echo "make bench  everything measured, into docs/performance.md (10 minutes; QUICK=1: 90 seconds)"
+	@echo "make bench-diagnose, bench-memory, bench-fleet, bench-prepare  one of them at full length (up to an hour)"
+	@echo "make counts take new figures for the tests that count calls and requests"
 	@echo "make cheats play every cheat and honest change against the integrity check (10 minutes)"
 	@echo "make chaos  kill a run 50 times, resume it, compare with an undisturbed one (10 minutes)"
 	@echo "make fuzz   10 000 generated inputs for everything that reads what others wrote (FUZZ_SECONDS, 10 minutes)"
@@ -49,7 +52,13 @@ check: $(READY)
 	@$(BIN)/mypy
 
 bench: $(READY)
-	@$(BIN)/python benchmarks/diagnose.py
+	@$(BIN)/python -m benchmarks $(if $(QUICK),--quick)
+
+bench-diagnose bench-memory bench-fleet bench-prepare: bench-%: $(READY)
+	@$(BIN)/python -m benchmarks.$*
+
+counts: $(READY)
+	@TAKE_COUNTS=1 $(BIN)/python -m pytest -q -p no:cacheprovider tests/performance
 
 cheats: $(READY)
 	@$(BIN)/python benchmarks/cheats.py

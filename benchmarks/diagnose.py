@@ -1,6 +1,6 @@
 """How fast a log is diagnosed: MB/s on a huge one beside one plain `re` scan of the same bytes, and start-up.
 
-    python benchmarks/diagnose.py [--megabytes 200] [--keep PATH]
+    python benchmarks/diagnose.py [--megabytes 200] [--keep PATH] [--json PATH] [--no-start-up]
 
 The log is generated: hours of ordinary output of several tools, with a few real failures in the middle.
 """
@@ -21,6 +21,7 @@ from pathlib import Path
 from buildloop.diagnosis.classify import diagnose
 from buildloop.diagnosis.model import Attempt
 from buildloop.diagnosis.observe import observe_log
+from buildloop.files import write_json
 
 PLAIN_SCAN = re.compile(rb"error|fail|exception|panic", re.IGNORECASE)
 CHUNK = 1 << 20
@@ -107,6 +108,8 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--megabytes", type=int, default=200)
     arguments.add_argument("--keep", type=Path, help="where to leave the generated log")
+    arguments.add_argument("--json", type=Path, help="where to save the figures")
+    arguments.add_argument("--no-start-up", action="store_true", help="leave out the start-up of the command")
     options = arguments.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         path = options.keep or Path(directory) / "mixed.log"
@@ -127,7 +130,7 @@ def main() -> None:
 
         small = Path(directory) / "small.log"
         small.write_text("".join(FAILURES), encoding="utf-8")
-        empty, ours = start_up(small)
+        started_up = None if options.no_start_up else start_up(small)
 
     print(f"log          {megabytes:8.0f} MB")
     print(
@@ -137,7 +140,12 @@ def main() -> None:
     print(f"plain scan   {megabytes / scan_seconds:8.0f} MB/s   ({scan_seconds:.2f} s, {hits} hits)")
     print(f"ratio        {scan_seconds / seconds:8.2f}")
     print(f"peak memory  {memory:8.0f} MB")
-    print(f"start-up     {ours * 1000:8.0f} ms     (limit {(3 * empty + 0.15) * 1000:.0f} ms)")
+    if started_up:
+        empty, ours = started_up
+        print(f"start-up     {ours * 1000:8.0f} ms     (limit {(3 * empty + 0.15) * 1000:.0f} ms)")
+    if options.json:
+        figures = {"megabytes": megabytes, "diagnosis_s": seconds, "scan_s": scan_seconds, "peak_mb": memory}
+        write_json(options.json, figures)
     for finding in reading.findings[:5]:
         print(f"  {finding.tool}: {finding.location}: {finding.message}")
 

@@ -1,6 +1,6 @@
 """How much longer the workspace of a run takes than git's own worktree, in a repository with many files.
 
-    python benchmarks/prepare.py [--files 100000] [--rounds 3]
+    python -m benchmarks.prepare [--files 100000] [--rounds 3] [--json PATH]
 
 The bar is a ratio of times on the same machine: at most 3. Ends with 1 above it.
 """
@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
+from benchmarks.bench.scripted import make_repository
+from buildloop.files import write_json
 from buildloop.request import BuildRequest
 from buildloop.workspace.worktree import prepare_worktree, release
 
@@ -30,6 +30,7 @@ def main() -> int:
     )
     parser.add_argument("--files", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path, help="where to save the figures")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="buildloop-prepare-") as folder:
         repo = make_repository(Path(folder) / "repo", options.files)
@@ -37,24 +38,14 @@ def main() -> int:
         for number in range(options.rounds):
             plain.append(seconds(lambda n=number: worktree_add(repo, Path(folder) / f"plain-{n}")))
             ours.append(seconds(lambda n=number: prepare(repo, Path(folder) / "state", f"r{n}")))
+            print(f"round {number + 1}: git {plain[-1]:.2f} s, prepare {ours[-1]:.2f} s", flush=True)
     git, prepared = statistics.median(plain), statistics.median(ours)
     print(
         f"{options.files} files: git worktree add {git:.2f} s, prepare {prepared:.2f} s, ratio {prepared / git:.2f}"
     )
+    if options.json:
+        write_json(options.json, {"files": options.files, "git_s": plain, "prepare_s": ours})
     return int(prepared > BAR * git)
-
-
-def make_repository(repo: Path, files: int) -> Path:
-    """Written as one import: as many single files would take minutes."""
-    subprocess.run(["git", "init", "-q", "-b", "main", str(repo)], check=True)
-    entries = "".join(
-        f"M 644 inline d{number // 100}/f{number}.txt\ndata <<END\nfile {number}\nEND\n"
-        for number in range(files)
-    )
-    head = "commit refs/heads/main\ncommitter t <t@localhost> 1700000000 +0000\ndata 5\nstart\n"
-    subprocess.run(["git", "fast-import", "--quiet"], input=(head + entries).encode(), cwd=repo, check=True)
-    subprocess.run(["git", "reset", "-q", "--hard", "main"], cwd=repo, check=True)
-    return repo
 
 
 def worktree_add(repo: Path, place: Path) -> None:

@@ -52,7 +52,11 @@ def flaky_tests(iteration: Iteration) -> set[str]:
 
 
 def _plain(reports: Sequence[GateReport]) -> Sequence[GateReport]:
-    """An excused green is no answer about the test that was excused, if there is another one."""
+    """An excused green is no answer about the test that was excused, if there is another one. What a second agent's
+    test found is no contradiction to the green before it: that test was not there yet."""
+    refuted = [report for report in reports if report.refutation and not report.passed]
+    if refuted:
+        return refuted
     return [report for report in reports if not report.excused] or reports
 
 

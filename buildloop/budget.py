@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import inf
 
 from buildloop.ledger import Call
+from buildloop.models import Usage
 from buildloop.request import BuildRequest
 
 # The dearest of the last few calls: prompts grow, and a budget is a promise.
@@ -36,8 +36,15 @@ def budget_refusal(request: BuildRequest, calls: Sequence[Call], worked_seconds:
     return next((refusal for refusal in refusals if refusal), None)
 
 
-def minutes_left(request: BuildRequest, worked_seconds: float) -> float:
-    return inf if request.budget_minutes is None else max(0.0, request.budget_minutes - worked_seconds / 60)
+def dollars_left(request: BuildRequest, spent: Usage) -> float | None:
+    return None if request.budget_usd is None else request.budget_usd - (spent.cost_usd or 0.0)
+
+
+def time_limit(request: BuildRequest, worked_seconds: float) -> float:
+    """Seconds the next agent call may take."""
+    if request.budget_minutes is None:
+        return request.agent_timeout
+    return max(1.0, min(request.agent_timeout, request.budget_minutes * 60 - worked_seconds))
 
 
 def _refusal(kind: Kind, limit: float, calls: Sequence[Call], measured: float | None) -> str | None:

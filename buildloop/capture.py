@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import BinaryIO
 
 from buildloop.errors import StateWriteError
-from buildloop.redact import Redactor
+from buildloop.redact import Redactor, unfinished_key
 
 HEAD_BYTES = 48 * 2**20
 TAIL_BYTES = 16 * 2**20
@@ -74,7 +74,10 @@ class Capture:
                 self.last_output = time.monotonic()
                 whole, newline, pending = (pending + chunk).rpartition(b"\n")
                 if newline:
-                    self._keep(stream, whole + newline)
+                    lines = whole + newline
+                    ready = unfinished_key(lines)
+                    self._keep(stream, lines[:ready])
+                    pending = lines[ready:] + pending
                 if len(pending) > CHUNK_BYTES:
                     cut = self._cut_point(pending)
                     self._keep(stream, pending[:cut])

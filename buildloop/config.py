@@ -23,7 +23,9 @@ PER_RUN = frozenset({"goal", "repo", "run_id", "issue"})
 SETTINGS = tuple(name for name in BuildRequest.model_fields if name not in PER_RUN)
 VARIABLES = {PREFIX + name.upper(): name for name in SETTINGS}
 # Where things are kept and where a worker's code comes from: settings of the machine, not of a run.
-OF_THE_MACHINE = frozenset({"BUILDLOOP_STORAGE", "BUILDLOOP_SOURCE", "BUILDLOOP_NOTIFY_URL"})
+OF_THE_MACHINE = frozenset(
+    {"BUILDLOOP_STORAGE", "BUILDLOOP_SOURCE", "BUILDLOOP_NOTIFY_URL", "BUILDLOOP_ZOMBIE_SECONDS"}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
+from pathlib import PurePath
 from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
 ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+SPELLINGS = {"usd": "USD", "junit": "JUnit", "env": "environment", "github": "GitHub", "dir": "directory"}
 OWNER_AND_NAME = re.compile(r"(?!-)[A-Za-z0-9_.-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9_.-]{1,100}")
 
 
@@ -34,10 +36,25 @@ def _variable_name(name: str) -> str:
     return name
 
 
-def in_this_order(schema: dict[str, Any]) -> None:
-    """PostgreSQL forgets the order of keys; forms made from the schema go by position."""
-    for position, field in enumerate(schema.get("properties", {}).values()):
+def as_a_form(schema: dict[str, Any]) -> None:
+    """What a person sees of a request in the Prefect UI.
+
+    PostgreSQL forgets the order of keys, so forms go by position. A field that may be left out is one field: offered
+    as "text or nothing" it would be a switch between the two. Prefect takes null for it all the same.
+    """
+    for position, (name, field) in enumerate(schema.get("properties", {}).items()):
         field["position"] = position
+        field["title"] = _title(name)
+        kinds = [kind for kind in field.get("anyOf", ()) if kind.get("type") != "null"]
+        if len(kinds) == 1 and "type" in kinds[0]:
+            del field["anyOf"]
+            field.pop("default", None)
+            field.update(kinds[0])
+
+
+def _title(name: str) -> str:
+    text = " ".join(SPELLINGS.get(word, word) for word in name.split("_"))
+    return text[0].upper() + text[1:]
 
 
 def _owner_and_name(text: str) -> str:
@@ -46,7 +63,25 @@ def _owner_and_name(text: str) -> str:
     return text
 
 
+def _test_glob(pattern: str) -> str:
+    if not pattern.strip() or _leaves(pattern):
+        raise ValueError("give globs relative to the repository's root, such as 'tests/**'")
+    return pattern
+
+
+def _report_glob(pattern: str) -> str:
+    if not pattern or _leaves(pattern):
+        raise ValueError("give globs relative to the repository, such as 'target/**/TEST-*.xml'")
+    return pattern
+
+
+def _leaves(pattern: str) -> bool:
+    return PurePath(pattern).is_absolute() or ".." in PurePath(pattern).parts
+
+
 NotBlank = Annotated[str, AfterValidator(_not_blank)]
 Splittable = Annotated[str, AfterValidator(_splittable)]
 EnvironmentName = Annotated[str, AfterValidator(_variable_name)]
 OwnerAndName = Annotated[str, AfterValidator(_owner_and_name)]
+TestGlob = Annotated[str, AfterValidator(_test_glob)]
+ReportGlob = Annotated[str, AfterValidator(_report_glob)]

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from buildloop.agents.reply import AgentOutcome, AgentReply, Permissions, Usage
 from buildloop.diagnosis.model import Diagnosis, Finding, LogReading
+from buildloop.earned import CounterProof, CounterVerdict, Refutation, RefutingTest, Tampering
 from buildloop.frozen import Foreign, Frozen
 
 __all__ = [
@@ -17,14 +18,19 @@ __all__ = [
     "Checkpoint",
     "CommandResult",
     "ContextSummary",
+    "CounterProof",
+    "CounterVerdict",
     "Frozen",
     "GateReport",
     "Iteration",
     "LadderStep",
     "Permissions",
     "Recovery",
+    "Refutation",
+    "RefutingTest",
     "Remedy",
     "Strategy",
+    "Tampering",
     "Usage",
     "Verdict",
     "WorkspaceInfo",
@@ -79,16 +85,6 @@ class CommandResult(Frozen):
     log: str = Field(description="Path of its log, relative to the run directory.")
 
 
-class Tampering(Frozen):
-    """Something done to a test, its configuration or the gate, and the diff that has to be undone."""
-
-    rule: str
-    file: Foreign
-    text: Foreign
-    blocks: bool = True
-    diff: Foreign = ""
-
-
 class GateReport(Frozen):
     """What one gate run said about one tree. A red gate is a report, never an exception."""
 
@@ -103,6 +99,10 @@ class GateReport(Frozen):
     tampering: tuple[Tampering, ...] = Field(
         (), description="What was done to tests or the gate since the start."
     )
+    counter_proof: CounterProof | None = Field(
+        None, description="What the tests of the start say; only where they were changed."
+    )
+    refutation: Refutation | None = Field(None, description="What a second agent's test says (--falsify).")
 
     @property
     def passed(self) -> bool:

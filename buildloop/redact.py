@@ -30,6 +30,9 @@ SHORTEST_LINE = 24
 # A value like this is a setting ("disabled"), and a word that files need to stay readable.
 WORD = Regex(r"[a-z]{1,12}")
 
+KEY_BEGIN, KEY_END = r"-----BEGIN [A-Z ]*PRIVATE KEY-----", r"-----END [A-Z ]*PRIVATE KEY-----"
+LONGEST_KEY = 20_000
+
 # Prefixes are what makes these safe to mask: none of them occurs in ordinary logs.
 TOKEN_SHAPES = (
     r"sk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,}",
@@ -49,10 +52,12 @@ TOKEN_SHAPES = (
     r"dop_v1_[a-f0-9]{60,}",
     r"SG\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}",
     r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[\s\S]{0,20000}?-----END [A-Z ]*PRIVATE KEY-----)?",
+    KEY_BEGIN + rf"(?:[\s\S]{{0,{LONGEST_KEY}}}?" + KEY_END + r"|(?:(?:\s|\\[rn]){0,4}[A-Za-z0-9+/=]{16,})*)",
     r"(?<=://)[^\s/:@'\"]{1,100}:[^\s/@'\"]{3,200}(?=@[\w.-])",
     r"(?i:(?<=authorization: bearer )|(?<=authorization: basic )|(?<=x-api-key: ))[A-Za-z0-9._~+/=-]{12,}",
 )
+
+_KEY_BEGIN, _KEY_END = re.compile(KEY_BEGIN.encode()), re.compile(KEY_END.encode())
 
 Redactor = Callable[[str], str]
 
@@ -75,6 +80,14 @@ def redactor(environment: Mapping[str, str], *, words: bool = True) -> Redactor:
         return pattern.sub(MASK, text)
 
     return mask
+
+
+def unfinished_key(data: bytes) -> int:
+    """Where a private key begins that does not end in here; the length when there is none. Its end must be awaited."""
+    begins = data.rfind(b"-----BEGIN ")
+    if begins < 0 or len(data) - begins > LONGEST_KEY or not _KEY_BEGIN.match(data, begins):
+        return len(data)
+    return len(data) if _KEY_END.search(data, begins) else begins
 
 
 def mask_own(text: str) -> str:

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-import re
-import secrets
-from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from buildloop.agents.choice import AgentChoice, agent_ladder
+from buildloop.agents.choice import AgentChoice, agent_ladder, check_falsifier
 from buildloop.choices import AgentSession, DirtyPolicy, IntegrityLevel, SandboxKind
 from buildloop.diagnosis.model import FailureMode
-from buildloop.fields import EnvironmentName, NotBlank, OwnerAndName, Splittable, in_this_order
+from buildloop.fields import (
+    EnvironmentName,
+    NotBlank,
+    OwnerAndName,
+    ReportGlob,
+    Splittable,
+    TestGlob,
+    as_a_form,
+)
 from buildloop.models import Permissions
+from buildloop.run_name import RunName, new_run_id
 from buildloop.storage import default_state_dir
 
-__all__ = ["AgentSession", "BuildRequest", "DirtyPolicy", "IntegrityLevel", "SandboxKind"]
+__all__ = ["AgentSession", "BuildRequest", "DirtyPolicy", "IntegrityLevel", "SandboxKind", "new_run_id"]
 
 RESTART_CAP = 5
 EXTENSIONS_CAP = 3
-RUN_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
 class BuildRequest(BaseModel):
     """One goal, one repository, one gate: what a run works on and where it stops."""
 
     # No infinite numbers: JSON has none, so such a request could not be read back for a resume.
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_extra=in_this_order
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, json_schema_extra=as_a_form)
 
     goal: str = Field(
         "",
@@ -43,7 +46,7 @@ class BuildRequest(BaseModel):
     accept: NotBlank | None = Field(
         None, description="Acceptance command: must exit 0 too before the run is complete."
     )
-    junit: tuple[str, ...] = Field(
+    junit: tuple[ReportGlob, ...] = Field(
         (), description="Globs of JUnit XML files the gate leaves (relative to the repo); pytest needs none."
     )
     agent: NotBlank = Field(
@@ -115,10 +118,22 @@ class BuildRequest(BaseModel):
     integrity: IntegrityLevel = Field(
         IntegrityLevel.BLOCK, description="Weakened tests or an edited gate: block (red), warn, or off."
     )
-    allow_test_changes: tuple[str, ...] = Field(
+    counter_proof: bool = Field(
+        True,
+        description="Where tests were changed and the gate is green, run it once more with the tests of the start.",
+    )
+    falsify: NotBlank | None = Field(
+        None,
+        description="A second agent (as in 'agent', one only): it gets one try to write a test for the goal that fails "
+        "on the finished work; while such a test fails, the run is not complete.",
+    )
+    falsify_command: Splittable | None = Field(
+        None, description="For falsify 'command': the program and its arguments; the prompt comes on stdin."
+    )
+    allow_test_changes: tuple[TestGlob, ...] = Field(
         (), description="Globs of tests and test configuration that the goal may change."
     )
-    protect: tuple[str, ...] = Field(
+    protect: tuple[TestGlob, ...] = Field(
         (), description="Globs of files that are put back to the start commit before each gate."
     )
     sandbox: SandboxKind = Field(
@@ -141,7 +156,7 @@ class BuildRequest(BaseModel):
         default_factory=default_state_dir,
         description="Where runs are kept; shared storage if several machines work on them.",
     )
-    run_id: str | None = Field(None, description="Continue this run, or name the new one.")
+    run_id: RunName | None = Field(None, description="Continue this run, or name the new one.")
     human: bool = Field(False, description="Ask a person, and wait, when the run would end without success.")
     context: str = Field(
         "", description="Background for the agent beside the goal. It is shown as data, not as an order."
@@ -172,29 +187,6 @@ class BuildRequest(BaseModel):
     def _one_command_is_enough(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else value
 
-    @field_validator("run_id")
-    @classmethod
-    def _safe_run_id(cls, value: str | None) -> str | None:
-        if value is not None and not RUN_ID.fullmatch(value):
-            raise ValueError("use lower-case letters, digits, '.', '_' and '-', 64 at most")
-        return value
-
-    @field_validator("allow_test_changes", "protect")
-    @classmethod
-    def _inside_the_repository(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for pattern in value:
-            if not pattern.strip() or Path(pattern).is_absolute() or ".." in Path(pattern).parts:
-                raise ValueError("give globs relative to the repository's root, such as 'tests/**'")
-        return value
-
-    @field_validator("junit")
-    @classmethod
-    def _inside_the_repo(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for pattern in value:
-            if not pattern or Path(pattern).is_absolute() or ".." in Path(pattern).parts:
-                raise ValueError("give globs relative to the repository, such as 'target/**/TEST-*.xml'")
-        return value
-
     @field_validator("repo", "state_dir")
     @classmethod
     def _absolute(cls, value: str) -> str:
@@ -219,6 +211,10 @@ class BuildRequest(BaseModel):
             raise ValueError("agent 'command' needs agent_command: the program to run, e.g. 'python fix.py'")
         if "scripted" in names and self.agent_script is None:
             raise ValueError("agent 'scripted' needs agent_script: the path of its rule file")
+        if self.falsify_command is not None and self.falsifier != AgentChoice(agent="command"):
+            raise ValueError("falsify_command is for falsify 'command'; leave one of the two out")
+        if self.falsifier is not None:
+            check_falsifier(self.falsify, self.falsify_command)
         if self.sandbox is SandboxKind.DOCKER and self.sandbox_image is None:
             raise ValueError(
                 "sandbox 'docker' needs sandbox_image: an image with your toolchain and the agent"
@@ -229,6 +225,13 @@ class BuildRequest(BaseModel):
     def agents(self) -> tuple[AgentChoice, ...]:
         """The ladder of agents, at least one."""
         return agent_ladder(self.agent, self.model)
+
+    @property
+    def falsifier(self) -> AgentChoice | None:
+        """The second agent, if one was asked for."""
+        return next(
+            iter(agent_ladder(self.falsify or ("command" if self.falsify_command else ""), None)), None
+        )
 
     def using(self, choice: AgentChoice) -> BuildRequest:
         """This request with one agent of its ladder."""
@@ -242,8 +245,3 @@ class BuildRequest(BaseModel):
 
     def named(self, run_id: str) -> BuildRequest:
         return self.model_copy(update={"run_id": run_id})
-
-
-def new_run_id(now: datetime | None = None) -> str:
-    """Sorts by time, is short enough to type, and two runs of one second still differ."""
-    return f"{(now or datetime.now(UTC)):%m%d-%H%M%S}-{secrets.token_hex(2)}"

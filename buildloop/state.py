@@ -10,7 +10,15 @@ from buildloop.context.window import check_context_exhaustion, get_context_usage
 from buildloop.diagnosis.fingerprint import fingerprint_reading
 from buildloop.diagnosis.model import FailureMode
 from buildloop.ledger import add_up
-from buildloop.models import ContextSummary, GateReport, Iteration, Usage, Verdict, WorkspaceInfo
+from buildloop.models import (
+    ContextSummary,
+    GateReport,
+    Iteration,
+    Refutation,
+    Usage,
+    Verdict,
+    WorkspaceInfo,
+)
 from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 from buildloop.tally import Session, Tally, tally_of
 
@@ -23,8 +31,9 @@ PROGRESS_WITHIN = 3
 
 @dataclass(frozen=True, slots=True)
 class LoopState:
-    """`iterations[0]` is the baseline. `notes` are told to the agent once, in the next prompt. `answers` counts the
-    answers of people; `answered_at` is the iteration of the last."""
+    """`iterations[0]` is the baseline. `notes` are told to the agent once, in the next prompt. `asked` are
+    the questions that people have answered, `answered_at` is the iteration of the last, and below `granted_iterations`
+    no limit of iterations is cut."""
 
     request: BuildRequest
     workspace: WorkspaceInfo
@@ -35,8 +44,9 @@ class LoopState:
     extensions: int = 0
     summary: ContextSummary | None = None
     notes: tuple[str, ...] = ()
-    answers: int = 0
+    asked: tuple[str, ...] = ()
     answered_at: int | None = None
+    granted_iterations: int = 0
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -137,6 +147,11 @@ class LoopState:
         return add_up([one.agent.reply.usage for one in self.iterations if one.agent])
 
     @property
+    def refutation(self) -> Refutation | None:
+        """What the second agent's test said last, if it has had its try."""
+        return self.tally.refutation
+
+    @property
     def redirect(self) -> str:
         """The standing order of the last redirect; it holds as long as the failure it was given for."""
         told = self.tally.redirected
@@ -154,9 +169,11 @@ class LoopState:
         if iteration.recovery.note and iteration.recovery.strategy.action != "reduce_and_redirect":
             changes["notes"] = (iteration.recovery.note,)
         if iteration.recovery.strategy.mode == FailureMode.INFINITE_LOOP:
-            changes["max_iterations"] = min(after.max_iterations, iteration.number + ITERATIONS_WHEN_STUCK)
+            cut = min(after.max_iterations, iteration.number + ITERATIONS_WHEN_STUCK)
+            changes["max_iterations"] = max(cut, self.granted_iterations)
         if iteration.recovery.strategy.mode == FailureMode.CONTEXT_EXHAUSTION and self.request.max_restarts:
-            changes["max_restarts"] = min(RESTART_CAP, self.request.max_restarts + RESTART_BOOST)
+            boosted = min(RESTART_CAP, self.request.max_restarts + RESTART_BOOST)
+            changes["max_restarts"] = max(after.max_restarts, boosted)
         return replace(after, **changes)  # type: ignore[arg-type]
 
     def _extended(self) -> LoopState:

@@ -8,7 +8,7 @@ from buildloop.context.window import Fill
 from buildloop.diagnosis.fingerprint import fingerprint_reading
 from buildloop.diagnosis.model import FailureMode
 from buildloop.fold import Fold
-from buildloop.models import AgentReply, AgentRun, Iteration
+from buildloop.models import AgentReply, AgentRun, Iteration, Refutation
 from buildloop.progress import badness
 
 
@@ -39,6 +39,7 @@ class Tally:
     files: tuple[str, ...] = ()
     red: int = 0
     session: Session = field(default_factory=Session)
+    refutation: Refutation | None = None
 
 
 def _goodness(one: Iteration) -> tuple[bool, bool, int, int]:
@@ -52,6 +53,7 @@ def _after(tally: Tally, iterations: tuple[Iteration, ...], place: int) -> Tally
         tally,
         best=one if better else tally.best,
         prints=tally.prints | {fingerprint_reading(report.reading) for report in one.reports},
+        refutation=next((r.refutation for r in reversed(one.reports) if r.refutation), tally.refutation),
         red=0 if one.gate.passed or one.agent is None else tally.red + 1,
     )
     if one.remedies:

@@ -68,7 +68,8 @@ def apply_automations(
 ) -> None:
     notifier = _make_notifier(environment)
     for path in sorted(folder.glob("*.yaml")):
-        wanted = automation(yaml.safe_load(path.read_text(encoding="utf-8")), notifier)
+        content = filled(yaml.safe_load(path.read_text(encoding="utf-8")), environment)
+        wanted = automation(content, notifier)
         known = client.read_automations_by_name(wanted.name)
         if known:
             client.update_automation(known[0].id, wanted)
@@ -79,6 +80,32 @@ def apply_automations(
         say(
             "notifications   off; set BUILDLOOP_NOTIFY_URL to a webhook (Slack, Mattermost …) and deploy again"
         )
+
+
+def filled(content: dict[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
+    """A file's parameters are whole numbers with a default; the environment may say another."""
+    values = {}
+    for name, usual in content.pop("parameters", {}).items():
+        said = environment.get(name, "").strip() or str(usual)
+        if not said.isascii() or not said.isdigit() or int(said) == 0:
+            raise SystemExit(f"{name} must be a whole number of at least 1, not {said!r}")
+        values[f"${name}"] = said
+
+    def fill(value: Any) -> Any:  # noqa: ANN401 (whatever YAML holds)
+        if isinstance(value, dict):
+            return {key: fill(each) for key, each in value.items()}
+        if isinstance(value, list):
+            return [fill(each) for each in value]
+        if not isinstance(value, str):
+            return value
+        if value in values:
+            return int(values[value])
+        for name, said in values.items():
+            value = value.replace(name, said)
+        return value
+
+    found: dict[str, Any] = fill(content)
+    return found
 
 
 def automation(content: dict[str, Any], notifier: str | None) -> AutomationCore:

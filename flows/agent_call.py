@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 
 from buildloop.agents.choice import AgentChoice
-from buildloop.budget import minutes_left
 from buildloop.context.session import session_to_continue
 from buildloop.errors import AgentLimited, AgentRefused, AgentUnavailable
 from buildloop.memory.model import History
@@ -16,7 +15,6 @@ from buildloop.prompt.compose import compose_prompt
 from buildloop.recovery.policy import AGENT_RETRIES, RetryPolicy, retry_policy
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
-from buildloop.stopwatch import worked_seconds
 from tasks.iterate import IterateInput, iterate
 from tasks.options import as_one, configured, step_key
 from tasks.remember import recall
@@ -103,8 +101,7 @@ def _iterate_policy(state: LoopState) -> RetryPolicy:
 
 def _patience(state: LoopState, rung: int) -> float:
     has_other = _next_rung(state.request.agents, rung, AgentUnavailable()) is not None
-    longest = min(state.request.max_wait, PATIENCE_WITH_ALTERNATIVE) if has_other else state.request.max_wait
-    return min(longest, minutes_left(state.request, worked_seconds(state.request.run_dir)) * 60)
+    return min(state.request.max_wait, PATIENCE_WITH_ALTERNATIVE) if has_other else state.request.max_wait
 
 
 def _next_rung(agents: tuple[AgentChoice, ...], rung: int, error: Exception) -> int | None:

@@ -23,7 +23,9 @@ from buildloop.errors import (
 )
 from buildloop.events import also_told
 from buildloop.github.record import heading
-from buildloop.people.answer import Answer, Choice, after, asks, question
+from buildloop.people.answer import Answer, Choice
+from buildloop.people.asked import asks
+from buildloop.people.granted import after, read_granted, with_granted
 from buildloop.people.hints import unheard
 from buildloop.recovery.policy import RetryPolicy
 from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
@@ -35,11 +37,12 @@ from buildloop.workspace.git import forget_calling_git
 from buildloop.workspace.lock import run_lock
 from buildloop.workspace.worktree import open_again
 from flows.steps import end_session, first_gate, next_iteration
-from tasks.ask import answer_of_a_person
+from tasks.ask import answer_of_a_person, go_on_with
 from tasks.bucket import fetch
 from tasks.finish import FinishInput, finish
 from tasks.forward import forward_to_prefect
 from tasks.github import read_issue, tell_github
+from tasks.lease import leased
 from tasks.live_views import live_views
 from tasks.options import as_one, configured, short_id, step_key
 from tasks.prefect_cancel import stopped_by_prefect
@@ -88,6 +91,7 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
             run_lock(request.run_dir),
             stoppable(request.run_dir),
             stopped_by_prefect(request.run_dir),
+            leased(request),
             also_told(str(request.run_id), forward_to_prefect()),
             live_views(str(request.run_id)),
         ):
@@ -106,18 +110,17 @@ def _work(request: BuildRequest) -> BuildResult:
     prepare = configured(prepare_workspace, RetryPolicy(), request)
     workspace = prepare(step_key(request, 1, 0, "prepare"), request)
     open_again(workspace)
-    state = LoopState.start(request, workspace)
+    state = with_granted(LoopState.start(request, workspace), read_granted(request.run_dir))
     while True:
         state, stop = _until_stop(state)
         if stop.reason is StopReason.STUCK and unheard(request.run_dir, state.heard):
             # Nothing was left to try; a person has told it something since. The same on every replay.
-            state = after(state, Answer(choice=Choice.CONTINUE))
+            state = after(state, stop.reason, Answer())
             continue
         if asks(state, stop):
-            question_number = state.answers + 1
-            given = answer_of_a_person(RunDir(request.run_dir), question_number, question(state, stop))
+            given = answer_of_a_person(state, stop)
             if given.choice is Choice.CONTINUE:
-                state = after(state, given)
+                state = go_on_with(state, stop, given)
                 continue
             if given.choice is Choice.ACCEPT:
                 stop = Stop(StopReason.ACCEPTED, f"A person accepted it as it is. {stop.explanation}")
@@ -126,7 +129,8 @@ def _work(request: BuildRequest) -> BuildResult:
 
 def _until_stop(state: LoopState) -> tuple[LoopState, Stop]:
     request = state.request
-    most = state.max_iterations + EXTENSIONS_CAP * request.extension_size + RESTART_CAP + 1
+    restarts = max(RESTART_CAP, state.max_restarts)
+    most = state.max_iterations + EXTENSIONS_CAP * request.extension_size + restarts + 1
     try:
         state = state if state.iterations else first_gate(state)
         for _ in range(most):

@@ -9,7 +9,8 @@ from buildloop.decide import proof_of
 from buildloop.diagnosis.fingerprint import fingerprint_reading
 from buildloop.diagnosis.model import Attempt, FailureMode
 from buildloop.diagnosis.stuck import detect_infinite_loop
-from buildloop.models import GateReport, Iteration, LadderStep, Remedy, Strategy, Usage
+from buildloop.falsify import refuted
+from buildloop.models import CounterProof, GateReport, Iteration, LadderStep, Remedy, Strategy, Usage
 from buildloop.recovery.ecosystems import declares_anew
 from buildloop.recovery.forbidden import returns_to_red_tree
 from buildloop.recovery.ladder import step_when_stuck, upgrade_is_due
@@ -20,6 +21,7 @@ from buildloop.recovery.rerun.narrow import covers, narrowed_gate
 from buildloop.recovery.strategies import strategy_for
 from buildloop.state import LoopState
 from tasks.classify import ClassifyInput, classify
+from tasks.falsify import FalsifyInput, falsify
 from tasks.gate import GateInput, gate
 from tasks.options import as_one, configured, step_key
 from tasks.recover import RecoverInput, recover
@@ -69,7 +71,32 @@ def _proven(state: LoopState, iteration: Iteration) -> Iteration:
     request = state.request
     commands = (*request.test, *((request.accept,) if request.accept else ()))
     strategy = _reruns_if_flaky(state, iteration)
-    return iteration.with_report(_gate_again(state, iteration, "verify", strategy, commands))
+    verified = iteration.with_report(_gate_again(state, iteration, "verify", strategy, commands))
+    return _falsified(state, verified) if verified.gate.passed and request.falsifier else verified
+
+
+def _falsified(state: LoopState, iteration: Iteration) -> Iteration:
+    """One try of the second agent in a run; what it found once is run again on every later green."""
+    request, earlier = state.request, state.refutation
+    if earlier is not None and not earlier.refuted:
+        return iteration
+    try_it = configured(falsify, retry_policy(None, request).iterate, request)
+    found = try_it(
+        step_key(request, state.session, iteration.number, "falsify", iteration.gate.tree),
+        as_one(
+            FalsifyInput(
+                request=request,
+                workspace=state.workspace,
+                session=state.session,
+                number=iteration.number,
+                commit=iteration.head or state.head,
+                tree=iteration.gate.tree,
+                environment=state.environment_after(iteration),
+                tests=earlier.tests if earlier else (),
+            )
+        ),
+    )
+    return iteration.with_report(refuted(iteration.gate, found))
 
 
 def _reruns_if_flaky(state: LoopState, iteration: Iteration) -> Strategy | None:
@@ -164,6 +191,7 @@ def run_gate(
     commands: tuple[str, ...] | None = None,
     environment: dict[str, str] | None = None,
     whole: bool = True,
+    counter_proof: CounterProof | None = None,
 ) -> GateReport:
     run = configured(gate, retry_policy(strategy, state.request).gate, state.request)
     return run(
@@ -181,6 +209,7 @@ def run_gate(
                 environment=environment if environment is not None else state.environment,
                 baseline=state.baseline.gate.reading if state.iterations and whole else None,
                 must_run=must_run,
+                counter_proof=counter_proof,
             )
         ),
     )
@@ -206,4 +235,5 @@ def _gate_again(
         commands=commands,
         environment=state.environment_after(iteration),
         whole=whole,
+        counter_proof=next((one.counter_proof for one in iteration.comparable if one.counter_proof), None),
     )

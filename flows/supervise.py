@@ -19,7 +19,7 @@ from buildloop.diagnosis.model import FailureMode
 from buildloop.diagnosis.run_dir import FAILURE_MODE, classify_build_loop_failure
 from buildloop.errors import InputError, RunLocked
 from buildloop.events import also_told
-from buildloop.fields import in_this_order
+from buildloop.fields import as_a_form
 from buildloop.storage import default_state_dir
 from buildloop.supervise.issues import IssueSource
 from buildloop.supervise.ledger import Ledger
@@ -34,7 +34,7 @@ from tasks.forward import forward_to_prefect
 class SuperviseRequest(BaseModel):
     """Where requests come from, and how much may be done about them."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra=in_this_order)
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra=as_a_form)
 
     folder: str | None = Field(
         None, description="Folder of request files (*.toml, *.json): settings of a run, one file each."

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
+from secrets import token_hex
 from typing import Literal
 
 from prefect import suspend_flow_run
 from prefect.input import RunInput
 from prefect.runtime import deployment, flow_run
+from prefect.settings import PREFECT_API_URL
 from pydantic import Field
 
 from buildloop.cancel import check_stop
-from buildloop.people.answer import Answer, read_answer, waiting_question, write_answer
+from buildloop.decide import Stop
+from buildloop.people.answer import Answer, read_answer, write_answer
+from buildloop.people.asked import Asked, open_question, question, question_key
+from buildloop.people.granted import GRANTED_FILE, after, granted_in
 from buildloop.people.hints import LONGEST_HINT, give
 from buildloop.rundir import RunDir
+from buildloop.state import LoopState
+from buildloop.stopwatch import not_counted, save_stopwatch
+from tasks.bucket import keep
 
 POLL_SECONDS = 0.5
 
@@ -58,33 +67,77 @@ class Decision(RunInput):
         ge=0,
         json_schema_extra={"position": 4},
     )
+    more_tokens: int = Field(
+        0,
+        title="More tokens",
+        description="Added to the budget of tokens, if it has one.",
+        ge=0,
+        json_schema_extra={"position": 5},
+    )
 
 
-def answer_of_a_person(run: RunDir, number: int, question: str) -> Answer:
-    """The answer to the run's question `number`. One that was given is kept: a later flow run does not ask again."""
-    known = read_answer(run.path, number)
+def answer_of_a_person(state: LoopState, stop: Stop) -> Answer:
+    """What to do with a run that would end. One answer is kept: a later flow run does not ask again."""
+    run, key = RunDir(state.request.run_dir), question_key(state, stop)
+    known, asked = read_answer(run.path, key), open_question(run)
+    own = flow_run.id if deployment.id else None
     if known is None:
-        if waiting_question(run) != number:  # a resumed flow run comes here with the question still open
-            run.events.emit("loop.waiting_for_person", number=number, question=question, url=flow_run.ui_url)
-        known = _suspended(run, number, question) if deployment.id else _waited_for(run.path, number)
-        write_answer(run.path, number, known)
+        # A resumed flow run comes here with its question still open; that of another cannot be answered to this one.
+        if asked is None or (asked.key, asked.flow_run) != (key, own):
+            asked = _ask(run, key, state, stop, own)
+        save_stopwatch(run.path)
+        keep(state.request, state.workspace)
+        known = (
+            _suspended(run, asked, question(state, stop)) if asked.flow_run else _waited_for(run.path, key)
+        )
+        write_answer(run.path, key, known)
     if known.hint.strip():
-        give(run.path, known.hint, "a person", f"answer-{number}")
-    run.events.emit("loop.answered", number=number, choice=known.choice)
+        give(run.path, known.hint, "a person", f"answer-{key}")
+    if asked is not None and asked.key == key:  # on a replay it may be a later question that is open
+        run.events.emit("loop.answered", key=key, choice=known.choice)
     return known
 
 
-def _suspended(run: RunDir, number: int, question: str) -> Answer:
+def go_on_with(state: LoopState, stop: Stop, answer: Answer) -> LoopState:
+    """What was granted is written down as limits: whichever way the run comes here again, they hold."""
+    raised = after(state, stop.reason, answer)
+    RunDir(state.request.run_dir).save(GRANTED_FILE, granted_in(raised))
+    return replace(
+        raised,
+        asked=(*state.asked, question_key(state, stop)),
+        granted_iterations=raised.max_iterations,
+    )
+
+
+def _ask(run: RunDir, key: str, state: LoopState, stop: Stop, own: str | None) -> Asked:
+    asked = Asked(
+        key=key,
+        reason=stop.reason,
+        token=token_hex(4),
+        flow_run=own,
+        api=PREFECT_API_URL.value(),
+    )
+    run.events.emit(
+        "loop.waiting_for_person",
+        **asked.model_dump(mode="json"),
+        question=question(state, stop),
+        url=flow_run.ui_url,
+    )
+    return asked
+
+
+def _suspended(run: RunDir, asked: Asked, text: str) -> Answer:
     """Ends this process; resumed, another one comes here again and is given the answer."""
-    form = Decision.with_initial_data(description=question)
-    given = suspend_flow_run(wait_for_input=form, key=f"{run.run_id}-{number}")
+    form = Decision.with_initial_data(description=text)
+    given = suspend_flow_run(wait_for_input=form, key=f"{run.run_id}-{asked.token}")
     fields = given.model_dump()
     return Answer.model_validate({name: fields[name] for name in Answer.model_fields})
 
 
-def _waited_for(run_dir: Path, number: int) -> Answer:
-    while True:
-        check_stop()
-        if (given := read_answer(run_dir, number)) is not None:
-            return given
-        time.sleep(POLL_SECONDS)
+def _waited_for(run_dir: Path, key: str) -> Answer:
+    with not_counted(run_dir):
+        while True:
+            check_stop()
+            if (given := read_answer(run_dir, key)) is not None:
+                return given
+            time.sleep(POLL_SECONDS)

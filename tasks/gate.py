@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from prefect import task
@@ -12,20 +13,24 @@ from prefect import task
 from buildloop.diagnosis.model import LogReading
 from buildloop.errors import GateStillRed, GateUnavailable
 from buildloop.gate.run import GateSetup, run_gate
-from buildloop.models import GateReport, Verdict, WorkspaceInfo
+from buildloop.models import CounterProof, GateReport, Verdict, WorkspaceInfo
 from buildloop.recovery.quarantine import judge, quarantined
 from buildloop.request import BuildRequest
 from buildloop.workspace.checkpoint import settle_after_gate
-from buildloop.workspace.integrity import Evidence, Ran, check_integrity, ran
+from buildloop.workspace.integrity import Evidence, Ran, check_integrity, counter_proof, ran
 from buildloop.workspace.worktree import reopen
 from tasks.options import DURABLE, attempt_number, attempts_left, tell
-from tasks.surroundings import Surroundings, surroundings
+from tasks.surroundings import Surroundings, gate_setup, surroundings
+
+# How the logs of the counter-proof are called.
+ORIGINALS = "originals"
 
 
 @dataclass(frozen=True, slots=True)
 class GateInput:
     """`commit` holds `tree`; the workspace is put there first. `step` names the log and the task run. `baseline` is
-    what the gate said before the agent touched anything; without it what ran is not compared."""
+    what the gate said before the agent touched anything; without it what ran is not compared. `counter_proof` is what
+    an earlier run on the same tree found: it is not asked again."""
 
     request: BuildRequest
     workspace: WorkspaceInfo
@@ -38,6 +43,7 @@ class GateInput:
     environment: Mapping[str, str]
     baseline: LogReading | None = None
     must_run: bool = False
+    counter_proof: CounterProof | None = None
 
     @property
     def proof(self) -> bool:
@@ -54,25 +60,13 @@ def gate(key: str, given: GateInput) -> GateReport:
     """Run the commands. Where the policy allows reruns of a red gate, ask Prefect for one."""
     here = surroundings(given.request, given.workspace, given.environment)
     reopen(given.workspace, given.commit)
-    setup = GateSetup(
-        workdir=here.workdir,
-        run_dir=here.run.path,
-        output_dir=here.run.iteration_dir(given.session, given.number),
-        environment=here.environment,
-        timeout=given.request.gate_timeout,
-        mark=here.mark,
-        redact=here.redact,
-        repo_id=given.workspace.repo_id,
-        green_logs=Path(given.request.state_dir) / "green",
-        junit=given.request.junit,
-        sandbox=here.sandbox,
-    )
+    setup = gate_setup(here, given.request, given.workspace, given.session, given.number)
     report = run_gate(given.commands, setup, given.tree, name=given.step)
     settle_after_gate(given.workspace, here.run.exclude_file)
+    known = quarantined(Path(given.request.state_dir), given.workspace.repo_id, datetime.now(UTC))
     if not given.proof:
-        known = quarantined(Path(given.request.state_dir), given.workspace.repo_id, datetime.now(UTC))
         report = judge(report, known)
-    report = _with_integrity(given, here, report)
+    report = _with_integrity(given, here, report, _counter_proof(given, here, setup, known))
     tell(f"{given.label}: {report.in_words}", "gate", report.verdict)
     if report.verdict is Verdict.COULD_NOT_RUN and given.must_run:
         raise GateUnavailable(report.explanation)
@@ -81,7 +75,44 @@ def gate(key: str, given: GateInput) -> GateReport:
     return report.model_copy(update={"attempts": attempt_number()})
 
 
-def _with_integrity(given: GateInput, here: Surroundings, report: GateReport) -> GateReport:
+def _counter_proof(
+    given: GateInput, here: Surroundings, setup: GateSetup, known: Collection[str]
+) -> Callable[[Evidence], CounterProof | None] | None:
+    """The way to run the tests of the start on the new code; None where that is not wanted or says nothing."""
+    if given.baseline is None or not given.request.counter_proof:
+        return None
+
+    def run(tree: str, attempt: int) -> tuple[GateReport, Ran]:
+        name = f"{ORIGINALS}-{given.step}-{attempt}"
+        report = run_gate(given.request.test, setup, tree, name=name)
+        return report, ran(report.reading, setup.output_dir.glob(f"{name}*.junit.xml"))
+
+    def prove(evidence: Evidence) -> CounterProof | None:
+        if given.counter_proof is not None:
+            return given.counter_proof
+        proof = counter_proof(replace(evidence, commands=given.request.test), run, known)
+        if proof is not None:
+            settle_after_gate(given.workspace, here.run.exclude_file)
+            here.run.events.emit(
+                "loop.counter_proof",
+                iteration=given.number,
+                verdict=proof.verdict,
+                files=proof.files,
+                failing=[here.redact(one) for one in proof.failing],
+                why=here.redact(proof.why),
+                seconds=round(proof.seconds, 3),
+            )
+        return proof
+
+    return prove
+
+
+def _with_integrity(
+    given: GateInput,
+    here: Surroundings,
+    report: GateReport,
+    prove: Callable[[Evidence], CounterProof | None] | None,
+) -> GateReport:
     before = now = Ran()
     if given.baseline is not None:
         before = ran(given.baseline, here.run.iteration_dir(1, 0).glob("*.junit.xml"))
@@ -91,7 +122,9 @@ def _with_integrity(given: GateInput, here: Surroundings, report: GateReport) ->
     evidence = Evidence(
         given.workspace, given.commit, given.commands, before, now, request.allow_test_changes
     )
-    report = check_integrity(report, evidence, request.integrity, here.redact)
+    report = check_integrity(
+        report, evidence, request.integrity, here.redact, prove and partial(prove, evidence)
+    )
     for one in report.tampering:
         here.run.events.emit(
             "loop.tampering",

@@ -15,7 +15,7 @@ from prefect import task
 from buildloop.agents.choice import AgentChoice
 from buildloop.agents.contract import AgentCall
 from buildloop.agents.registry import agent_for
-from buildloop.budget import budget_refusal
+from buildloop.budget import budget_refusal, dollars_left, time_limit
 from buildloop.errors import AgentLimited, AgentRefused, AgentUnavailable, BudgetExceeded
 from buildloop.files import write_atomic
 from buildloop.ledger import UNPAID, call_of
@@ -23,7 +23,7 @@ from buildloop.models import AgentOutcome, AgentReply, AgentRun, Checkpoint, Wor
 from buildloop.prompt.sections import Prompt
 from buildloop.request import AgentSession, BuildRequest
 from buildloop.rundir import RunDir
-from buildloop.stopwatch import save_stopwatch, worked_seconds
+from buildloop.stopwatch import hold_stopwatch, release_stopwatch, save_stopwatch, worked_seconds
 from buildloop.workspace.checkpoint import Rules, Step, make_checkpoint
 from buildloop.workspace.link import commit_folders
 from buildloop.workspace.unfinished import take_up_unfinished
@@ -62,6 +62,7 @@ class IterateInput:
 @task(name="iterate", task_run_name="{given.label}", **DURABLE)
 def iterate(key: str, given: IterateInput) -> AgentRun:
     """Finished calls are never paid twice: a reply that is on disk is taken from there."""
+    release_stopwatch(given.request.run_dir)
     here = surroundings(given.request, given.workspace, given.environment)
     folder = here.run.iteration_dir(given.session, given.number)
     step = Step(str(given.request.run_id), given.session, given.number)
@@ -116,19 +117,6 @@ def _keep_budget(given: IterateInput) -> None:
         raise BudgetExceeded(refusal)
 
 
-def _dollars_left(request: BuildRequest) -> float | None:
-    if request.budget_usd is None:
-        return None
-    return request.budget_usd - (RunDir(request.run_dir).ledger.spent().cost_usd or 0.0)
-
-
-def _time_limit(request: BuildRequest) -> float:
-    if request.budget_minutes is None:
-        return request.agent_timeout
-    left = request.budget_minutes * 60 - worked_seconds(request.run_dir)
-    return max(1.0, min(request.agent_timeout, left))
-
-
 def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
     write_atomic(folder / "prompt.md", here.redact(given.prompt.text), view=True)
     _announce(given, here)
@@ -141,13 +129,13 @@ def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
             output_dir=folder,
             run_dir=here.run.path,
             environment=here.environment,
-            timeout=_time_limit(given.request),
+            timeout=time_limit(given.request, worked_seconds(given.request.run_dir)),
             mark=here.mark,
             redact=here.redact,
             session=given.session,
             iteration=given.number,
             model=chosen.model,
-            budget_usd=_dollars_left(given.request),
+            budget_usd=dollars_left(given.request, here.run.ledger.spent()),
             permissions=given.request.permissions,
             max_turns=given.request.max_turns,
             idle_timeout=given.request.agent_idle_timeout,
@@ -181,6 +169,7 @@ def _unanswered(given: IterateInput, here: Surroundings, reply: AgentReply) -> N
             seconds=next_delay(),
             error=reply.error,
         )
+        hold_stopwatch(here.run.path)  # until Prefect runs this task again
     raise AgentUnavailable(sentence)
 
 

@@ -6,6 +6,7 @@ from prefect import task
 from prefect.runtime import flow_run
 
 from buildloop.models import WorkspaceInfo
+from buildloop.people.answer import forget_stops
 from buildloop.process import sweep
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
@@ -47,6 +48,8 @@ def take_over(request: BuildRequest) -> list[int]:
     before, workspace = run.result(), run.workspace()
     if before is not None and workspace is not None:
         check_branch_unmoved(workspace, before.commit)
+    if before is not None:
+        forget_stops(run.path)
     run.forget_result()
     run.events.emit("loop.flow_run", id=flow_run.id, url=flow_run.ui_url, left_behind=left)
     return left

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from buildloop.choices import SandboxKind
 from buildloop.environment import child_environment
+from buildloop.gate.run import GateSetup
 from buildloop.models import WorkspaceInfo
 from buildloop.redact import Redactor, redactor
 from buildloop.request import BuildRequest
@@ -36,6 +37,25 @@ def surroundings(request: BuildRequest, workspace: WorkspaceInfo, extra: Mapping
         redact=redactor(os.environ),
         mark=RunDir(request.run_dir).mark,
         sandbox=_sandbox(request, workspace, environment),
+    )
+
+
+def gate_setup(
+    here: Surroundings, request: BuildRequest, workspace: WorkspaceInfo, session: int, number: int
+) -> GateSetup:
+    """How the gate runs in the workspace of the run."""
+    return GateSetup(
+        workdir=here.workdir,
+        run_dir=here.run.path,
+        output_dir=here.run.iteration_dir(session, number),
+        environment=here.environment,
+        timeout=request.gate_timeout,
+        mark=here.mark,
+        redact=here.redact,
+        repo_id=workspace.repo_id,
+        green_logs=Path(request.state_dir) / "green",
+        junit=request.junit,
+        sandbox=here.sandbox,
     )
 
 

@@ -10,6 +10,7 @@ from prefect import task
 from buildloop.cancel import check_stop
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
+from buildloop.stopwatch import not_counted
 from tasks.options import tell
 
 POLL_SECONDS = 0.5
@@ -41,6 +42,7 @@ def wait(given: WaitInput) -> None:
         error=given.why,
     )
     tell(given.label, "agent", "waiting")
-    while (left := given.until - time.time()) > 0:
-        check_stop()
-        time.sleep(min(POLL_SECONDS, left))
+    with not_counted(given.request.run_dir):
+        while (left := given.until - time.time()) > 0:
+            check_stop()
+            time.sleep(min(POLL_SECONDS, left))

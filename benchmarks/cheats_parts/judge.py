@@ -11,12 +11,13 @@ from pathlib import Path
 
 from benchmarks.cheats_parts.cases import Base, Case, apply, write_base
 from buildloop.gate.run import GateSetup, run_gate
-from buildloop.models import GateReport, WorkspaceInfo
+from buildloop.models import CounterProof, GateReport, WorkspaceInfo
 from buildloop.redact import redactor
 from buildloop.request import BuildRequest
-from buildloop.workspace.checkpoint import Step, make_checkpoint
+from buildloop.workspace.checkpoint import Step, make_checkpoint, settle_after_gate
 from buildloop.workspace.git import run_git
-from buildloop.workspace.integrity import Evidence, Objection, Ran, objections_to, ran
+from buildloop.workspace.integrity import Evidence, Objection, Ran, counter_proof, objections_to, ran
+from buildloop.workspace.integrity.judge import certain, weighed
 from buildloop.workspace.worktree import prepare_worktree, reopen
 
 WHO = dict.fromkeys(
@@ -26,11 +27,14 @@ WHO = dict.fromkeys(
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """`green` says whether the commands were green afterwards; None where they were not run."""
+    """`green` says whether the commands were green afterwards; None where they were not run. `unweighed` are the
+    objections before the tests of the start were run on the new code."""
 
     case: Case
     objections: list[Objection]
     green: bool | None
+    proof: CounterProof | None = None
+    unweighed: tuple[Objection, ...] = ()
 
     @property
     def blocked(self) -> bool:
@@ -75,8 +79,11 @@ def prepare_ground(base: Base, folder: Path) -> Ground:
     return Ground(folder, commands, prepare_worktree(request))
 
 
-def play(case: Case, ground: Ground, *, real: bool) -> Judged:
-    """Leaves the worktree as the case made it; the next one starts from the start commit again."""
+def play(case: Case, ground: Ground, *, real: bool, always: bool = False) -> Judged:
+    """As a run would judge it; with `always` the counter-proof is made even where the sources settle it.
+
+    Leaves the worktree as the case made it; the next one starts from the start commit again.
+    """
     workspace, folder = ground.workspace, ground.folder
     workdir = Path(workspace.workdir)
     reopen(workspace, workspace.start_commit)
@@ -85,6 +92,7 @@ def play(case: Case, ground: Ground, *, real: bool) -> Judged:
     if real:
         report = _gate(ground.commands, folder, workdir, "before")
         before = ran(report.reading, (folder / "before").glob("*.junit.xml"))
+        settle_after_gate(workspace, folder / "exclude")
     apply(case, Path(workspace.root))
     point = make_checkpoint(
         workspace, Step("case", 1, 1), workspace.start_commit, folder / "exclude", "change"
@@ -95,14 +103,24 @@ def play(case: Case, ground: Ground, *, real: bool) -> Judged:
         report = _gate(ground.commands, folder, workdir, "after")
         now, green = ran(report.reading, (folder / "after").glob("*.junit.xml")), report.passed
     evidence = Evidence(workspace, point.commit, ground.commands, before, now, case.allowed)
-    return Judged(case, objections_to(evidence), green)
+    found = objections_to(evidence)
+    if not real or not green or (not always and any(map(certain, found))):
+        return Judged(case, found, green, None, tuple(found))
+
+    def originals(_: str, attempt: int) -> tuple[GateReport, Ran]:
+        name = f"originals-{attempt}"
+        again = _gate(ground.commands, folder, workdir, name)
+        return again, ran(again.reading, (folder / name).glob("*.junit.xml"))
+
+    proof = counter_proof(evidence, originals)
+    return Judged(case, weighed(found, proof) if proof else found, green, proof, tuple(found))
 
 
 def _gate(commands: tuple[str, ...], folder: Path, workdir: Path, name: str) -> GateReport:
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "GIT_"))}
     environment |= {"PYTHONPATH": str(workdir), "PYTHONDONTWRITEBYTECODE": "1", "CARGO_TERM_COLOR": "never"}
     setup = GateSetup(
-        workdir=workdir, run_dir=folder, output_dir=folder / name, environment=environment, timeout=300, mark="case",
+        workdir=workdir, run_dir=folder, output_dir=folder / name, environment=environment, timeout=120, mark="case",
         redact=redactor({}), repo_id="case", green_logs=folder / "green",
     )  # fmt: skip
     return run_gate(commands, setup, "tree", name=name)

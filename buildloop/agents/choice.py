@@ -25,3 +25,16 @@ def agent_ladder(agents: str, models: str | None) -> tuple[AgentChoice, ...]:
         choices += [AgentChoice(agent=name, model=one) for one in own]
         left = left if model else []
     return tuple(choices)
+
+
+def check_falsifier(falsify: str | None, command: str | None) -> None:
+    """One agent that can write a test; a rule file knows nothing of the work it would have to refute."""
+    choices = agent_ladder(falsify or "command", None)
+    if len(choices) != 1:
+        raise ValueError("falsify takes one agent, e.g. --falsify claude:opus")
+    if choices[0].agent == "scripted":
+        raise ValueError("falsify cannot be the scripted agent; use --falsify-command 'PROGRAM …'")
+    if choices[0].agent == "command" and command is None:
+        raise ValueError(
+            "falsify 'command' needs falsify_command: the program to run, e.g. 'python refute.py'"
+        )

@@ -75,6 +75,15 @@ def check_agents(request: BuildRequest) -> None:
     refuse_broken_promises(request)
     for choice in request.agents:
         agent_for(request.using(choice))
+    if request.falsifier is not None:
+        agent_for(as_falsifier(request))
+
+
+def as_falsifier(request: BuildRequest) -> BuildRequest:
+    """This request with the second agent in the first one's place."""
+    choice = request.falsifier
+    assert choice is not None
+    return request.using(choice).model_copy(update={"agent_command": request.falsify_command})
 
 
 def agent_for(request: BuildRequest) -> Agent:

@@ -13,8 +13,9 @@ from buildloop.cli.agents import app as agents_app
 from buildloop.cli.memory import memory
 from buildloop.cli.options import AsJson, Folder, Output, ReportFormat, RunId, Verbose
 from buildloop.cli.output import complain
+from buildloop.cli.steer import cancel, resume, tell
 from buildloop.cli.suggestions import suggestions
-from buildloop.cli.work import cancel, fleet, resume, run, tell
+from buildloop.cli.work import fleet, run
 from buildloop.errors import BuildloopError
 
 app = typer.Typer(

@@ -32,16 +32,21 @@ from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 from buildloop.text import one_line
-from buildloop.workspace.lock import run_lock
+from buildloop.workspace.lock import begun, run_lock
 
 CANNOT_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
 
 
 def execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: bool) -> int:
     """Work on the run in this process until it ends; the exit code is the command's."""
+    with begun(request.run_dir):
+        with run_lock(request.run_dir):
+            pass  # a second writer is refused before a server is started for it
+        return _execute(request, console, verbose=verbose, as_json=as_json)
+
+
+def _execute(request: BuildRequest, console: Console, *, verbose: bool, as_json: bool) -> int:
     run = RunDir(request.run_dir)
-    with run_lock(run.path):
-        pass  # a second writer is refused before a server is started for it
     interrupts = Interrupts()
     try:
         with (

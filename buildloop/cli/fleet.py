@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from buildloop.cli.output import console, print_json
 from buildloop.cli.paths import state_folder
 from buildloop.cli.prefect_api import start_prefect
 from buildloop.cli.run import check_writable
-from buildloop.errors import BuildloopError
+from buildloop.errors import BuildloopError, InputError
 from buildloop.fleet.request import checked, plan_of
 from buildloop.fleet.result import FleetResult
 from buildloop.request import new_run_id
@@ -17,24 +19,24 @@ from buildloop.workspace.git import forget_calling_git
 
 
 def run_fleet(
-    file: Path,
+    file: Path | None,
     state_dir: Path | None,
     *,
-    parallel: int | None,
-    budget_usd: float | None,
-    deployment: str | None,
+    given: Mapping[str, Any],
     fleet_id: str | None,
     verbose: bool,
     as_json: bool,
 ) -> int:
-    """0 when all goals are complete (in a race: one), else 1."""
+    """0 when all goals are complete (in a race: one), else 1. `given` are fields of the request; None is what was not
+    said."""
     forget_calling_git()
     folder = state_folder(state_dir)
     os.environ["BUILDLOOP_STATE_DIR"] = str(folder)
-    given = {"parallel": parallel, "budget_usd": budget_usd, "deployment": deployment}
+    if file is None and given["label"] is None:
+        raise InputError("the fleet has no goals; give a file of them, or --label for GitHub issues")
     request = checked(
         {
-            "file": str(file.absolute()),
+            "file": str(file.absolute()) if file else None,
             "fleet_id": fleet_id or f"fleet-{new_run_id()}",
             **{name: value for name, value in given.items() if value is not None},
         }

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Any, Optional
 
 from typer import Argument, Option
 
 GATE, AGENT, LIMITS, GITHUB = "The gate", "The agent", "Limits and budgets", "GitHub"
 CONTEXT, TRUST = "Context and diagnosis", "Trust and isolation"
+
+
+def limit(text: str) -> Any:  # noqa: ANN401 (Typer's options have no public type)
+    return Option(help=text, rich_help_panel=LIMITS)
+
 
 # Typer reads annotations at run time and wants Optional[...].
 Text = Optional[str]  # noqa: UP045
@@ -127,6 +132,24 @@ Integrity = Annotated[
     Option(
         help="Weakened tests or an edited gate: block, warn or off. (default: block)", rich_help_panel=TRUST
     ),
+]
+CounterProof = Annotated[
+    Optional[bool],  # noqa: UP045
+    Option(
+        help="Where tests were changed: run the tests of the start on the new code, too. (default: yes)",
+        rich_help_panel=TRUST,
+    ),
+]
+Falsify = Annotated[
+    Text,
+    Option(
+        metavar="AGENT",
+        help="A second agent gets one try to write a test for the goal that fails on the finished work.",
+        rich_help_panel=TRUST,
+    ),
+]
+FalsifyCommand = Annotated[
+    Text, Option(help="Any program as that second agent: prompt on stdin.", rich_help_panel=TRUST)
 ]
 AllowTestChanges = Annotated[
     Texts,

@@ -16,6 +16,7 @@ from buildloop.cli.output import console, print_json
 from buildloop.cli.paths import state_folder
 from buildloop.cli.prefect_api import start_prefect
 from buildloop.config import Setting, flag_of, make_request
+from buildloop.people.answer import forget_stops
 from buildloop.report.facts import facts_of
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir, find_run
@@ -55,6 +56,7 @@ def resume_run(
     with run_lock(run.path):  # whoever works on it now must not find its request changed
         if changed:
             run.save("request.json", request)
+        forget_stops(run.path)
         run.events.emit("loop.resumed", iteration=max((one.number for one in run.iterations()), default=0))
     return execute(request, screen, verbose=verbose, as_json=as_json)
 

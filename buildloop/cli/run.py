@@ -112,9 +112,11 @@ def _filled_in(settings: dict[str, Setting], repo: Path) -> dict[str, Setting]:
             )
     for word in str(settings["agent"].value).split(","):
         check_agent_name(word.partition(":")[0].strip())
-    if "agent_command" in settings:
-        command = settings["agent_command"]
-        settings["agent_command"] = Setting(_findable(str(command.value), repo), command.source)
+    for name in ("agent_command", "falsify_command"):
+        if name in settings:
+            settings[name] = Setting(_findable(str(settings[name].value), repo), settings[name].source)
+    if "falsify" in settings:
+        check_agent_name(str(settings["falsify"].value).partition(":")[0].strip())
     if "test" not in settings:
         found = detect_tests(repo)
         if not found:

@@ -15,9 +15,14 @@ import socket
 import sys
 import threading
 import time
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from buildloop.files import write_json
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncSession, AsyncSessionTransaction
 
 POLL_SECONDS = 0.3
 SHUTDOWN_SECONDS = 5.0
@@ -35,6 +40,7 @@ def main() -> None:
     import uvicorn
     from prefect.server.api.server import create_app
 
+    _writers_wait_their_turn()
     server = uvicorn.Server(uvicorn.Config(create_app(), log_level="warning", timeout_graceful_shutdown=1))
 
     def stop_when_gone() -> None:
@@ -52,6 +58,24 @@ def main() -> None:
     threading.Thread(target=announce, daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):
         server.run(sockets=[listener])
+
+
+def _writers_wait_their_turn() -> None:
+    """Prefect begins its SQLite transactions as readers. One that has read and then wants to write fails at once when
+    another wrote meanwhile, whatever the busy timeout; with some loops at a time its client gives up after six such
+    answers, and the run has crashed. Begun as writers they queue."""
+    from prefect.server.database.configurations import AioSqliteConfiguration
+
+    begin = AioSqliteConfiguration.begin_transaction
+
+    def begin_as_writer(
+        self: AioSqliteConfiguration,
+        session: AsyncSession,
+        with_for_update: bool = False,  # noqa: ARG001 (Prefect's signature)
+    ) -> AbstractAsyncContextManager[AsyncSessionTransaction]:
+        return begin(self, session, with_for_update=True)
+
+    AioSqliteConfiguration.begin_transaction = begin_as_writer  # type: ignore[method-assign, assignment]
 
 
 def _listen(port: int) -> socket.socket:

@@ -1,4 +1,4 @@
-"""The commands that work on a run: start it, continue it, stop it."""
+"""The commands that begin work: one run, or a fleet of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from buildloop.cli.options import (
     AGENT,
     CONTEXT,
     GATE,
-    LIMITS,
     AgentEnvironment,
     AgentName,
     AllowTestChanges,
@@ -22,8 +21,11 @@ from buildloop.cli.options import (
     BudgetTokens,
     BudgetUsd,
     Context,
+    CounterProof,
     DryRun,
     EnvAllow,
+    Falsify,
+    FalsifyCommand,
     Folder,
     GateCommands,
     GithubRepo,
@@ -35,7 +37,6 @@ from buildloop.cli.options import (
     Number,
     Permissions,
     Protect,
-    RunId,
     Sandbox,
     SandboxImage,
     SandboxNetwork,
@@ -44,15 +45,12 @@ from buildloop.cli.options import (
     Text,
     Verbose,
     Whole,
+    limit,
 )
 
 
 def agent_option(text: str) -> Any:  # noqa: ANN401 (Typer's options have no public type)
     return Option(help=text, rich_help_panel=AGENT)
-
-
-def limit(text: str) -> Any:  # noqa: ANN401
-    return Option(help=text, rich_help_panel=LIMITS)
 
 
 def context_option(text: str) -> Any:  # noqa: ANN401
@@ -116,6 +114,9 @@ def run(
     ] = None,
     shared_memory: SharedMemory = None,
     integrity: Integrity = None,
+    counter_proof: CounterProof = None,
+    falsify: Falsify = None,
+    falsify_command: FalsifyCommand = None,
     allow_test_changes: AllowTestChanges = None,
     protect: Protect = None,
     sandbox: Sandbox = None,
@@ -149,68 +150,19 @@ def run(
     raise typer.Exit(start_run(flags))
 
 
-def resume(
-    run_id: RunId = None,
-    max_iterations: Annotated[Whole, limit("New limit of iterations for the whole run.")] = None,
-    max_restarts: Annotated[Whole, limit("New limit of restarts, 0 to 5.")] = None,
-    agent_timeout: Annotated[Number, limit("New limit in seconds for one agent call.")] = None,
-    gate_timeout: Annotated[Number, limit("New limit in seconds for each gate command.")] = None,
-    budget_usd: BudgetUsd = None,
-    budget_tokens: BudgetTokens = None,
-    budget_minutes: BudgetMinutes = None,
-    state_dir: Folder = None,
-    as_json: AsJson = False,
-    verbose: Verbose = False,
-) -> None:
-    """Continue a run after a crash, a kill, a stop or a reboot. Finished work is not repeated."""
-    limits = {
-        "max_iterations": max_iterations,
-        "max_restarts": max_restarts,
-        "agent_timeout": agent_timeout,
-        "gate_timeout": gate_timeout,
-        "budget_usd": budget_usd,
-        "budget_tokens": budget_tokens,
-        "budget_minutes": budget_minutes,
-    }
-    from buildloop.cli.resume import resume_run
-
-    raise typer.Exit(resume_run(run_id, limits, state_dir, verbose=verbose, as_json=as_json))
-
-
-def cancel(run_id: RunId = None, state_dir: Folder = None, as_json: AsJson = False) -> None:
-    """Stop a running run: agent and gate end within seconds, finished work is kept, it can be resumed."""
-    from buildloop.cli.cancel import cancel_run
-
-    cancel_run(run_id, state_dir, as_json=as_json)
-
-
-def tell(
-    run_id: Annotated[str, Argument(metavar="RUN", help="Run id or its beginning.")],
-    hint: Annotated[
-        Text, Argument(help="Guidance for the agent, shown to it once, in the next prompt.")
-    ] = None,
-    accept: Annotated[bool, Option("--accept", help="To a run that asks: take the work as it is.")] = False,
-    stop: Annotated[bool, Option("--stop", help="To a run that asks: end it.")] = False,
-    more_iterations: Annotated[int, Option(min=0, help="To a run that asks: iterations to add.")] = 5,
-    more_usd: Annotated[float, Option(min=0, help="To a run that asks: dollars to add to its budget.")] = 0.0,
-    state_dir: Folder = None,
-) -> None:
-    """Give a run guidance for its next iteration, or answer one that asks (--ask)."""
-    from buildloop.cli.tell import tell_run
-
-    tell_run(
-        run_id,
-        hint,
-        state_dir,
-        accept=accept,
-        stop=stop,
-        more_iterations=more_iterations,
-        more_usd=more_usd,
-    )
-
-
 def fleet(
-    file: Annotated[Path, Argument(help="File of goals: TOML, or JSON lines (docs/fleet.md).")],
+    file: Annotated[
+        Path | None,
+        Argument(help="File of goals: TOML, or JSON lines (docs/fleet.md)."),
+    ] = None,
+    label: Annotated[Text, Option(help="Also every open GitHub issue with this label.")] = None,
+    repo: Annotated[
+        Path | None,
+        Option(help="For issues: the checkout to work on. (default: this folder)"),
+    ] = None,
+    github_repo: Annotated[
+        Text, Option(help="For issues: OWNER/NAME on GitHub. (default: that of the checkout's remote)")
+    ] = None,
     parallel: Annotated[Whole, Option(min=1, help="Most runs at the same time. (default: 4)")] = None,
     budget_usd: Annotated[Number, Option(help="Most dollars all runs together may cost.")] = None,
     deployment: Annotated[
@@ -228,9 +180,14 @@ def fleet(
         run_fleet(
             file,
             state_dir,
-            parallel=parallel,
-            budget_usd=budget_usd,
-            deployment=deployment,
+            given={
+                "label": label,
+                "repo": str((repo or Path()).absolute()) if label else None,
+                "github_repo": github_repo,
+                "parallel": parallel,
+                "budget_usd": budget_usd,
+                "deployment": deployment,
+            },
             fleet_id=fleet_id,
             verbose=verbose,
             as_json=as_json,

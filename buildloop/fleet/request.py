@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,21 +10,26 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from buildloop.config import Setting, make_request, nearest
+from buildloop.config import Setting, gather_settings, make_request, nearest
 from buildloop.decode import from_json, from_toml
 from buildloop.errors import InputError
-from buildloop.fields import in_this_order
-from buildloop.request import RUN_ID, BuildRequest
+from buildloop.fields import NotBlank, OwnerAndName, as_a_form
+from buildloop.github.labelled import open_issues
+from buildloop.github.publish import access_for
+from buildloop.request import BuildRequest
+from buildloop.run_name import RUN_NAME
 
 GOAL_KEYS = tuple(name for name in BuildRequest.model_fields if name not in ("run_id", "state_dir"))
 NOT_FOR_ALL = frozenset({"goal", "run_id", "state_dir", "branch"})
-FILE_KEYS = ("parallel", "budget_usd", "defaults", "goal", "best_of")
+ISSUE_KEYS = ("label", "repo", "github_repo")
+DIRECT = ("parallel", "budget_usd", *ISSUE_KEYS)
+FILE_KEYS = ("parallel", "budget_usd", "defaults", "goal", "best_of", *ISSUE_KEYS)
 
 
 class FleetRequest(BaseModel):
     """Many goals over many repositories; or one goal in several ways, of which the first green one wins."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra=in_this_order)
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra=as_a_form)
 
     file: str | None = Field(
         None, description="TOML file with [[goal]] tables, or JSON lines with one goal each; on the worker."
@@ -33,6 +39,13 @@ class FleetRequest(BaseModel):
     )
     defaults: dict[str, Any] = Field(
         default_factory=dict, description="Settings for all goals that do not set them: repo, test, agent …"
+    )
+    label: NotBlank | None = Field(
+        None, description="Also every open GitHub issue with this label, of the repository below."
+    )
+    repo: str | None = Field(None, description="For issues: path of the checkout on the workers.")
+    github_repo: OwnerAndName | None = Field(
+        None, description="For issues: OWNER/NAME on GitHub; default: that of the checkout's remote."
     )
     best_of: tuple[dict[str, Any], ...] = Field(
         (),
@@ -51,7 +64,7 @@ class FleetRequest(BaseModel):
     @field_validator("fleet_id")
     @classmethod
     def _safe(cls, value: str | None) -> str | None:
-        if value is not None and (len(value) > 40 or not RUN_ID.fullmatch(value)):
+        if value is not None and (len(value) > 40 or not RUN_NAME.fullmatch(value)):
             raise ValueError("use lower-case letters, digits, '.', '_' and '-', 40 at most")
         return value
 
@@ -89,30 +102,53 @@ class Plan:
 def plan_of(fleet: FleetRequest, fleet_id: str) -> Plan:
     """One checked request a goal, or one a way of the race; each named after its place, so that a rerun finds it."""
     given = read_goals(Path(fleet.file)) if fleet.file else {}
-    goals = (*given.get("goals", ()), *fleet.goals)
+    settings = _settings(given, fleet)
+    written = (*given.get("goals", ()), *fleet.goals)
     defaults = {**given.get("defaults", {}), **fleet.defaults}
     ways = fleet.best_of or tuple(given.get("best_of", ()))
+    issues = _from_issues(settings, defaults)
+    goals = (*({**defaults, **each} for each in written), *issues)
     if not goals:
-        raise InputError("the fleet has no goals; give a file or write them down")
+        none = (
+            f"no open issue has the label {settings.label!r}"
+            if settings.label
+            else "give a file or write them down"
+        )
+        raise InputError(f"the fleet has no goals; {none}")
     if ways and len(goals) != 1:
         raise InputError(f"best_of races ways to reach one goal, but {len(goals)} were given")
     entries = [{**goals[0], **way} for way in ways] or list(goals)
     digits = len(str(len(entries)))
+    places = [f"{number:0{digits}}" for number in range(1, len(entries) + 1)]
+    if issues and not ways:  # an issue is known by its own number, whichever others are open next time
+        places[len(written) :] = [f"issue-{each['issue']}" for each in issues]
     requests = tuple(
-        _request({**defaults, **entry}, f"{fleet_id}-{number:0{digits}}", number)
-        for number, entry in enumerate(entries, 1)
+        _request(entry, f"{fleet_id}-{place}", number)
+        for number, (entry, place) in enumerate(zip(entries, places, strict=True), 1)
     )
-    limits = _checked_limits(
-        {name: given[name] for name in ("parallel", "budget_usd") if name in given}, fleet
-    )
-    parallel = len(requests) if ways else min(limits.parallel, len(requests))
-    return Plan(requests, race=bool(ways), parallel=parallel, budget_usd=limits.budget_usd)
+    parallel = len(requests) if ways else min(settings.parallel, len(requests))
+    return Plan(requests, race=bool(ways), parallel=parallel, budget_usd=settings.budget_usd)
 
 
-def _checked_limits(given: Mapping[str, Any], fleet: FleetRequest) -> FleetRequest:
+def _settings(given: Mapping[str, Any], fleet: FleetRequest) -> FleetRequest:
     """What was asked for directly comes before what the file says."""
-    direct: dict[str, Any] = fleet.model_dump(include={"parallel", "budget_usd"}, exclude_unset=True)
-    return checked({**given, **direct})
+    both = {**given, **fleet.model_dump(exclude_unset=True)}
+    return checked({name: both[name] for name in DIRECT if name in both})
+
+
+def _from_issues(settings: FleetRequest, defaults: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+    """The run itself reads the issue's text; where the fleet says nothing, the checkout's `buildloop.toml` counts."""
+    if settings.label is None:
+        return ()
+    if settings.repo is None:
+        raise InputError("goals from issues need the checkout to work on; name it with --repo")
+    checkout = Path(settings.repo).expanduser().absolute()
+    access = access_for(checkout, settings.github_repo, os.environ)
+    found = gather_settings({}, {}, checkout).items()
+    usual = {name: setting.value for name, setting in found if name in GOAL_KEYS}
+    own = {"repo": str(checkout), "github_repo": access.repo.full_name}
+    issues = open_issues(access, settings.label)
+    return tuple({**usual, **defaults, **own, "issue": issue.number} for issue in issues)
 
 
 def _request(fields: Mapping[str, Any], run_id: str, number: int) -> BuildRequest:

@@ -86,7 +86,7 @@ def _entry(request: BuildRequest, outcome: str, **more: object) -> Entry:
     return Entry.model_validate(
         {
             "run_id": str(request.run_id),
-            "goal": one_line(request.goal, 120),
+            "goal": one_line(request.goal, 120) or f"issue #{request.issue}",
             "repo": request.repo,
             "agent": agent,
             "outcome": outcome,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from buildloop.agents.contract import DONE_LINE
 from buildloop.diagnosis.model import FailureMode
+from buildloop.falsify import refutation_text
 from buildloop.memory.model import History
 from buildloop.models import GateReport, Iteration
 from buildloop.progress import introduced_by
@@ -58,6 +59,9 @@ def compose_prompt(state: LoopState, history: History | None = None, hints: Sequ
         Section("Change Course", state.redirect, Priority.ESSENTIAL),
         Section("Kept Out of the Commit", _kept_out(state.last), Priority.ESSENTIAL),
         Section("Undo These Changes", _to_undo(state.last), Priority.ESSENTIAL, quotes=True),
+        Section(
+            "A Test That Fails", refutation_text(state.last.gate.refutation), Priority.ESSENTIAL, quotes=True
+        ),
         Section("What Failed", _failure(state), Priority.ESSENTIAL, quotes=True),
         Section(
             "Previous Session (Summarized)", state.summary.text if state.summary else "", Priority.IMPORTANT

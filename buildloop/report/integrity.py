@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from buildloop.models import Iteration
+from buildloop.models import CounterVerdict, Iteration
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +25,38 @@ def objected(steps: Sequence[Iteration]) -> Iterator[Objected]:
             if found.text not in said:
                 said.add(found.text)
                 yield Objected(one.number, found.text, found.blocks, found.diff.strip("\n"))
+        for found_by in (report.refutation for report in one.reports if report.refutation):
+            if found_by.refuted:
+                texts = "; ".join(found_by.failing)
+                tests = "\n\n".join(f"{test.path}\n{test.text}" for test in found_by.tests)
+                yield Objected(
+                    one.number, f"a test by {found_by.agent} for the goal fails: {texts}", True, tests
+                )
         # Objections beyond those that are kept with their diffs.
         for finding in (finding for report in one.reports for finding in report.reading.findings):
             if finding.tool == "integrity" and finding.message not in said:
                 said.add(finding.message)
                 yield Objected(one.number, finding.message, True, "")
+
+
+def refutation_claim(one: Iteration) -> str:
+    """What a second agent's try says about the tree it could not refute."""
+    tried = next((report.refutation for report in reversed(one.reports) if report.refutation), None)
+    if tried is None or tried.refuted:
+        return ""
+    return f"A second agent ({tried.agent}) tried to write a test for the goal that fails, without success."
+
+
+def counter_proof_text(one: Iteration) -> str:
+    """What the tests of the start say about the tree; nothing where they were not changed."""
+    proof = next((report.counter_proof for report in reversed(one.reports) if report.counter_proof), None)
+    if proof is None:
+        return ""
+    changed = f"{len(proof.files)} file{'' if len(proof.files) == 1 else 's'} of the test side changed"
+    if proof.verdict is CounterVerdict.UPHELD:
+        return f"{changed}; the tests as they were at the start pass on the new code too."
+    why = f" ({proof.why})" if proof.why else ""
+    return f"{changed}; the tests as they were at the start cannot run on the new code{why}, so they were compared."
 
 
 def kept_out(steps: Sequence[Iteration]) -> Iterator[tuple[int, str]]:

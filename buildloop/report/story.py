@@ -14,7 +14,13 @@ from buildloop.progress import Effect, recovery_effects
 from buildloop.redact import redactor
 from buildloop.report.commands import Typed, commands_for
 from buildloop.report.facts import RunFacts
-from buildloop.report.integrity import Objected, kept_out, objected
+from buildloop.report.integrity import (
+    Objected,
+    counter_proof_text,
+    kept_out,
+    objected,
+    refutation_claim,
+)
 from buildloop.report.masked import masked_value
 from buildloop.report.outcome import handed_back_text
 from buildloop.report.words import MODES, count
@@ -194,7 +200,8 @@ def _claim(facts: RunFacts, handed: Iteration, *, complete: bool) -> str:
     if complete:
         attempts = handed.gate.attempts
         again = f" at attempt {attempts}" if attempts > 1 else ""
-        return f"{at_start}. A fresh run of every command on the committed tree is green{again}."
+        fresh = f"{at_start}. A fresh run of every command on the committed tree is green{again}."
+        return " ".join(filter(None, [fresh, counter_proof_text(handed), refutation_claim(handed)]))
     if handed.gate.passed:
         return f"{at_start}. It is green now, but that alone does not prove the goal."
     if handed.number == 0:

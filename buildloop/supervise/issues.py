@@ -11,6 +11,7 @@ from typing import Any
 
 from buildloop.github.client import connect, speaking_of
 from buildloop.github.comment import upsert_comment
+from buildloop.github.labelled import open_issues
 from buildloop.github.publish import Access, access_for
 from buildloop.redact import redactor
 from buildloop.supervise.source import Item
@@ -32,11 +33,8 @@ class IssueSource:
         return cls(checkout, label, defaults, access_for(checkout, repo, os.environ))
 
     def items(self) -> list[Item]:
-        repo = self.access.repo
-        with speaking_of(f"issues labelled {self.label!r}", repo):
-            found = connect(repo, self.access.token).get_issues(state="open", labels=[self.label])
-            issues = [issue for issue in found if issue.pull_request is None]
-            return [self._item(issue.number, issue.title, issue.body or "") for issue in issues]
+        issues = open_issues(self.access, self.label)
+        return [self._item(issue.number, issue.title, issue.body) for issue in issues]
 
     def say(self, request_id: str, key: str, text: str) -> None:
         number = int(request_id.removeprefix(PREFIX))

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from buildloop.errors import RunLocked
 
+LOCK, BEGUN = "lock", "begun"
 BEAT_SECONDS = 2.0
 SILENCE_SECONDS = 3 * BEAT_SECONDS
 LOOK_SECONDS = 0.2
@@ -26,7 +27,7 @@ LOOK_SECONDS = 0.2
 def run_lock(run_dir: Path) -> Iterator[None]:
     """Hold the run. The kernel lets go when this process dies, however it dies."""
     run_dir.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(run_dir / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    descriptor = os.open(run_dir / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -40,6 +41,24 @@ def run_lock(run_dir: Path) -> Iterator[None]:
                 yield
         finally:
             os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def begun(run_dir: Path) -> Iterator[None]:
+    """Held by a command from its first moment to its last: also while it starts a server and nobody works yet."""
+    run_dir.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(run_dir / BEGUN, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise _refusal(run_dir, os.pread(descriptor, 300, 0)) from None
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()} {socket.gethostname()}".encode(), 0)
+        yield
+        os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
 
@@ -85,7 +104,7 @@ def _wait_for_silence(run_dir: Path) -> None:
 
 def _look(run_dir: Path) -> tuple[bytes, int]:
     """Opened anew each time: that is when a network file system asks its server."""
-    descriptor = os.open(run_dir / "lock", os.O_RDONLY)
+    descriptor = os.open(run_dir / LOCK, os.O_RDONLY)
     try:
         return os.pread(descriptor, 300, 0), os.fstat(descriptor).st_mtime_ns
     finally:
@@ -94,17 +113,26 @@ def _look(run_dir: Path) -> tuple[bytes, int]:
 
 def local_owner(run_dir: Path) -> int | None:
     """The process on this machine that holds the run, if there is one."""
-    if not is_running(run_dir):
+    held = next((name for name in (LOCK, BEGUN) if _is_held(run_dir / name)), None)
+    if held is None:
         return None
-    words = (run_dir / "lock").read_text(errors="replace").split()
+    words = (run_dir / held).read_text(errors="replace").split()
     pid, host = (words[0] if words else ""), (words[1] if len(words) > 1 else "")
     return int(pid) if pid.isdigit() and host == socket.gethostname() else None
 
 
 def is_running(run_dir: Path) -> bool:
-    """Whether some process holds the run right now. Only looks: nothing is created or kept."""
+    """Whether some process works on the run right now, or is about to. Only looks: nothing is created or kept."""
+    return is_at_work(run_dir) or _is_held(run_dir / BEGUN)
+
+
+def is_at_work(run_dir: Path) -> bool:
+    return _is_held(run_dir / LOCK)
+
+
+def _is_held(path: Path) -> bool:
     try:
-        descriptor = os.open(run_dir / "lock", os.O_RDONLY)
+        descriptor = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
         return False
     try:

@@ -6,6 +6,8 @@ import json
 import signal
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -105,3 +107,43 @@ def test_ctrl_c_before_the_flow_has_begun_leaves_a_run_that_can_be_resumed(prefe
     assert "Traceback" not in told
     (listed,) = json.loads(run_buildloop("status", "--json", "--state-dir", str(state)).stdout)
     assert listed["state"] == "cancelled"
+
+
+@pytest.fixture
+def silent_api():
+    """A Prefect server that is up and answers nothing but that: a command that uses it never gets to work."""
+    over = threading.Event()
+
+    class Silent(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if not self.path.endswith("/health"):
+                over.wait(120)
+            self.send_response(200)
+            self.end_headers()
+
+        def do_POST(self) -> None:
+            self.do_GET()
+
+        def log_message(self, *_: object) -> None:
+            """Nothing: the test's own output is enough."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Silent) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/api"
+        over.set()
+        server.shutdown()
+
+
+def test_a_run_that_is_still_starting_can_be_cancelled(silent_api, repo, tmp_path):
+    state = tmp_path / "state"
+    common = ("--repo", str(repo), "--state-dir", str(state))
+    begun = start(silent_api, "run", "goal", *common, "--test", "test -e x", "--agent-command", "touch x")
+    eventually(lambda: list(state.glob("runs/*/request.json")))
+    (listed,) = json.loads(run_buildloop("status", "--json", "--state-dir", str(state)).stdout)
+    assert listed["state"] == "running"
+    cancelled = run_buildloop("cancel", "--state-dir", str(state))
+    assert (cancelled.returncode, cancelled.stderr) == (0, "")
+    told, _ = begun.communicate(timeout=120)
+    assert begun.returncode == 130, told
+    assert run_buildloop("cancel", "--state-dir", str(state)).returncode == 2

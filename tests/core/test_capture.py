@@ -80,6 +80,25 @@ def test_a_secret_written_in_two_pieces_is_masked(tmp_path):
     assert kept == f"a {MASK} b\n".encode()
 
 
+KEY = [b"-----BEGIN OPENSSH PRIVATE KEY-----\n", b"b3BlbnNzaC1rZXktdjEAAAAABG5vbmUA\n" * 20, b"AAAAB3Nz==\n"]
+END = b"-----END OPENSSH PRIVATE KEY-----\n"
+
+
+def test_a_private_key_that_comes_line_by_line_is_masked_whole(tmp_path):
+    kept = captured(tmp_path / "out", b"before\n", *KEY, END, b"after\n")
+    assert kept == b"before\n" + MASK.encode() + b"\nafter\n"
+
+
+def test_a_private_key_that_was_cut_off_is_masked_as_far_as_it_came(tmp_path):
+    kept = captured(tmp_path / "out", *KEY[:2], b"and then something else\n")
+    assert kept == MASK.encode() + b"\nand then something else\n"
+
+
+def test_the_mere_words_of_a_key_hold_nothing_back_for_ever(tmp_path):
+    lines = [b"-----BEGIN RSA PRIVATE KEY-----\n", *[b"line %d of a log\n" % n for n in range(5000)]]
+    assert captured(tmp_path / "out", *lines) == MASK.encode() + b"\n" + b"".join(lines[1:])
+
+
 def test_a_line_of_200_kb_arrives_whole(tmp_path):
     """Longer than any argument or environment variable may be."""
     out = tmp_path / "out"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +10,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.support.postgres import postgres_programs
 from tests.support.repos import GREEN, make_repo
@@ -67,19 +65,15 @@ def stack(tmp_path_factory: pytest.TempPathFactory, notices: tuple[str, list[str
 
 
 def _apply_automations(stack: Stack, hook: str) -> None:
-    """The shipped ones, as `make deploy` applies them; only the wait for a dead worker is shorter."""
+    """The shipped ones, as `make deploy` applies them."""
     from prefect.client.orchestration import get_client
     from prefect.settings import PREFECT_API_URL, temporary_settings
 
-    from deployments.apply import AUTOMATIONS, apply_automations
+    from deployments.apply import apply_automations
 
-    copies = stack.folder / "automations"
-    shutil.copytree(AUTOMATIONS, copies)
-    zombies = yaml.safe_load((copies / "zombies.yaml").read_text())
-    zombies["trigger"]["within"] = ZOMBIE_SECONDS
-    (copies / "zombies.yaml").write_text(yaml.safe_dump(zombies))
+    said = {"BUILDLOOP_NOTIFY_URL": hook, "BUILDLOOP_ZOMBIE_SECONDS": str(ZOMBIE_SECONDS)}
     with temporary_settings({PREFECT_API_URL: stack.api}), get_client(sync_client=True) as client:
-        apply_automations(client, {"BUILDLOOP_NOTIFY_URL": hook}, folder=copies)
+        apply_automations(client, said)
 
 
 @pytest.fixture(scope="session")

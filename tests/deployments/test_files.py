@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -122,9 +123,9 @@ def test_settings_of_the_stack_are_settings_prefect_has():
     "path", sorted((DEPLOYMENTS / "automations").glob("*.yaml")), ids=lambda path: path.stem
 )
 def test_automations_are_what_prefect_understands(path):
-    from deployments.apply import automation
+    from deployments.apply import automation, filled
 
-    content = yaml.safe_load(path.read_text())
+    content = filled(yaml.safe_load(path.read_text()), {})
     plain = automation(content, None)
     assert plain.name.startswith("buildloop-")
     assert "notify" not in {action.type for action in plain.actions}
@@ -133,6 +134,22 @@ def test_automations_are_what_prefect_understands(path):
         "send-notification" if action["type"] == "notify" else action["type"] for action in content["actions"]
     }
     assert {action.type for action in sending.actions} == wanted
+
+
+def test_whoever_deploys_says_when_a_silent_run_counts_as_dead():
+    from deployments.apply import filled
+
+    def zombies(**environment: str) -> dict[str, Any]:
+        return filled(load("automations/zombies.yaml"), environment)
+
+    assert zombies()["trigger"]["within"] == 90
+    longer = zombies(BUILDLOOP_ZOMBIE_SECONDS="300")
+    assert longer["trigger"]["within"] == 300
+    assert "for 300 seconds" in longer["description"]
+    assert "$" not in str(longer)
+    for bad in ("0", "-3", "soon", "1.5", "²"):
+        with pytest.raises(SystemExit, match="whole number"):
+            zombies(BUILDLOOP_ZOMBIE_SECONDS=bad)
 
 
 def test_automations_wait_for_states_that_exist():
@@ -148,3 +165,36 @@ def test_automations_wait_for_states_that_exist():
             if name.startswith("prefect.flow-run.")
         }
         assert states - {"*"} <= ours
+
+
+def form_of(entrypoint: str) -> dict[str, Any]:
+    """What `prefect deploy` sends to the server."""
+    from prefect.utilities.callables import parameter_schema
+
+    module, _, name = entrypoint.rpartition(".")
+    flow = getattr(importlib.import_module(module), name)
+    return parameter_schema(flow).model_dump_for_openapi()
+
+
+FLOWS = sorted(
+    {each["entrypoint"] for each in yaml.safe_load((ROOT / "prefect.yaml").read_text())["deployments"]}
+)
+
+
+@pytest.mark.parametrize("entrypoint", FLOWS)
+def test_every_parameter_of_a_form_is_explained_and_none_is_a_switch_to_nothing(entrypoint):
+    for model in form_of(entrypoint)["definitions"].values():
+        for name, field in model.get("properties", {}).items():
+            assert field.get("description"), name
+            assert {"type": "null"} not in field.get("anyOf", ()) or "$ref" in str(field["anyOf"]), name
+
+
+def test_a_form_may_say_nothing_as_null_and_nothing_else():
+    from prefect.utilities.schema_tools.validation import validate
+
+    form = form_of("flows.build_loop.build_loop")
+    request = BuildRequest(goal="g", repo="/r", test=("t",), agent_command="a").model_dump(mode="json")
+    assert request["model"] is None
+    assert validate({"request": request}, form) == []
+    assert validate({"request": {**request, "budget_usd": "much"}}, form) != []
+    assert validate({"request": {**request, "budget_usd": -1}}, form) != []

@@ -39,7 +39,38 @@ def orphaned(stack: Stack) -> tuple[str, dict]:
 
 
 @pytest.fixture(scope="module")
-def watched(stack: Stack, orphaned, asking) -> dict[str, tuple[int, str]]:
+def told(stack: Stack, orphaned) -> str:
+    """Another run that asks; it is answered in the terminal."""
+    rules = ({"when": {"prompt": "turn the sign"}, "do": [WRITE_FIX]}, {"do": [wrong(1)]})
+    request = sample_request(stack, "told", *rules, max_iterations=1, extension_size=0, human=True)
+    return stack.start("build-loop/on-demand", {"request": request})
+
+
+@pytest.fixture(scope="module")
+def night(stack: Stack, orphaned) -> str:
+    """The nightly fleet, with one goal for whichever worker is free."""
+    goal = sample_request(stack, "night", {"do": [WRITE_FIX]})
+    request = {"goals": [goal], "deployment": "build-loop/on-demand", "fleet_id": "night"}
+    return stack.start("fleet/nightly", {"request": request})
+
+
+@pytest.fixture(scope="module")
+def inbox(stack: Stack, orphaned) -> tuple[Path, str]:
+    """A folder with one request, and the supervisor's first look at it."""
+    folder = stack.folder / "inbox"
+    folder.mkdir()
+    (folder / "sign.json").write_text(json.dumps(sample_request(stack, "sign", {"do": [WRITE_FIX]})))
+    return folder, stack.start("supervise/poll", {"request": {"folder": str(folder)}})
+
+
+@pytest.fixture(scope="module")
+def endless(stack: Stack, orphaned) -> str:
+    request = sample_request(stack, "endless", {"do": [{"run": ["sleep", "600"]}]})
+    return stack.start("build-loop/on-demand", {"request": request})
+
+
+@pytest.fixture(scope="module")
+def watched(stack: Stack, orphaned, asking, told, night, inbox, endless) -> dict[str, tuple[int, str]]:
     """Two pipelines at once, one that can succeed and one that cannot: what each printed, and its exit code."""
     requests = {
         "green": sample_request(stack, "green", {"do": [WRITE_FIX]}),
@@ -63,6 +94,45 @@ def test_an_impossible_goal_ends_it_with_1_and_says_why(watched):
     assert code == 1, said
     assert "Flow run finished in state 'MaxIterations'" in said
     assert "All 1 iterations were used; the gate is red (1 failing)" in said
+
+
+def test_telling_a_suspended_run_resumes_it_with_the_answer(stack, told):
+    eventually(lambda: stack.run(told)["state_name"] == "Suspended", 120)
+    run = f"run-{short_id(told)}"
+    ran = stack.buildloop("tell", run, "turn the sign", "--more-iterations", "2")
+    assert f"{run} goes on with your answer: continue" in ran.stdout, ran.stdout + ran.stderr
+    assert stack.ended(told)["state_name"] == "Completed"
+    granted = json.loads((stack.state / "runs" / run / "granted.json").read_text())
+    assert granted["max_iterations"] == 3
+
+
+def test_a_run_on_a_worker_is_cancelled_from_the_terminal(stack, endless):
+    run = f"run-{short_id(endless)}"
+    eventually((stack.state / "runs" / run / "call-under-way").exists, 120)
+    ran = stack.buildloop("cancel", run)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert stack.ended(endless)["state_name"] == "Cancelled"
+
+
+def test_the_nightly_fleet_has_its_goals_done_by_workers(stack, night):
+    ended = stack.ended(night)
+    assert (ended["state_name"], ended["state"]["message"]) == ("Completed", "1 of 1 goals complete")
+    of_the_goal = {"flow_runs": {"name": {"any_": ["night-1"]}}}
+    (child,) = stack.ask("/flow_runs/filter", of_the_goal)
+    assert child["state_name"] == "Completed"
+    assert child["deployment_id"] is not None
+
+
+def test_the_supervisor_on_a_worker_starts_a_request_and_sees_it_through(stack, inbox):
+    folder, first = inbox
+    assert stack.ended(first)["state"]["message"].startswith("1 new, 1 started")
+    supervised = {"flow_runs": {"tags": {"all_": ["supervised"]}}}
+    (started,) = stack.ask("/flow_runs/filter", supervised)
+    assert stack.ended(started["id"])["state_name"] == "Completed"
+    again = stack.start("supervise/poll", {"request": {"folder": str(folder)}})
+    assert stack.ended(again)["state"]["message"].startswith("0 new, 0 started, 1 done")
+    assert [path.stem for path in (folder / "sign.json.answers").iterdir()] == ["end"]
+    assert len(stack.ask("/flow_runs/filter", supervised)) == 1
 
 
 def test_bad_parameters_are_refused_before_a_run_is_made(stack):

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import sqlite3
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,7 @@ from buildloop.memory.location import VARIABLE
 from buildloop.memory.store import open_store
 from buildloop.result import StopReason
 from buildloop.rundir import RunDir
-from tests.support.scripts import WRITE_FIX
+from tests.support.scripts import WRITE_FIX, write_script
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
@@ -85,6 +86,36 @@ def _nothing_torn(run_dir: Path) -> None:
     for path in run_dir.rglob("*.json"):
         json.loads(path.read_text())
     assert [path for path in run_dir.rglob(".*") if path.is_file()] == []
+
+
+def _set_immutable(path: Path, immutable: bool) -> bool:
+    """What a disk that has become read-only does to a folder, also for root."""
+    try:
+        told = subprocess.run(["chattr", "+i" if immutable else "-i", path], capture_output=True, check=False)
+    except FileNotFoundError:
+        return False
+    return told.returncode == 0
+
+
+def test_a_run_directory_that_becomes_read_only_costs_nothing_that_was_finished(
+    build, request_for, repo, story, tmp_path
+):
+    """The gate makes it so in the middle of the run; given back, the run goes on where it was."""
+    if not (_set_immutable(tmp_path, True) and _set_immutable(tmp_path, False)):
+        pytest.skip("a folder cannot be made immutable here")
+    once, run_dir = tmp_path / "once", tmp_path / "state" / "runs" / "r1"
+    script = write_script(tmp_path / "agent.json", {"do": [WRITE_FIX]})
+    gate = f"python -m unittest -q && {{ test -e {once} || {{ touch {once}; chattr +i {run_dir}; }}; }}"
+    asked = request_for(repo, test=(gate,), agent="scripted", agent_script=str(script), run_id="r1")
+    try:
+        with pytest.raises(Exception) as refused:
+            build(asked)
+    finally:
+        assert _set_immutable(run_dir, False)
+    assert "Operation not permitted" in _whole(refused.value)
+    _nothing_torn(run_dir)
+    told = story(asked, build(asked))
+    assert (told.reason, told.iterations, len(told.trees), told.calls) == (StopReason.COMPLETE, 1, 1, 1)
 
 
 @pytest.mark.parametrize("harm", ["cut", "nonsense"])

@@ -69,6 +69,30 @@ def test_the_first_green_way_wins_and_the_others_are_stopped(race_off, tmp_path)
     }
 
 
+def test_a_way_that_cheats_does_not_win(race_off, tmp_path):
+    """It is green at once, by deleting the test; the honest one needs two calls and wins."""
+    honest = goal(tmp_path, "cheated", {"when": {"call": 1}, "do": [wrong(1)]}, {"do": [WRITE_FIX]})
+    cheat = write_script(
+        tmp_path / "cheat.json", {"do": [{"write": "test_calc.py", "text": "import unittest\n"}]}
+    )
+    result, state = race_off(
+        goals=[honest], best_of=[{"agent_script": str(cheat), "max_iterations": 2}, {}], fleet_id="cheated"
+    )
+    assert (state, result.winner) == ("Completed", "cheated-2")
+    assert result.entries[0].outcome in ("max_iterations", "stuck", "cancelled")
+
+
+def test_a_total_budget_holds_for_runs_that_work_at_once(race_off, tmp_path):
+    """Each would go on for ever at 0.2 a call; three at a time share 1 dollar."""
+    rules = [{"when": {"call": n}, "do": [wrong(n)], "usage": {"cost_usd": 0.2}} for n in range(1, 9)]
+    goals = [goal(tmp_path, f"shared{n}", *rules) for n in range(4)]
+    result, _ = race_off(
+        goals=goals, parallel=3, budget_usd=1.0, fleet_id="shared", defaults={"max_iterations": 8}
+    )
+    assert 0 < result.cost_usd <= 1.0
+    assert not [entry for entry in result.entries if entry.complete]
+
+
 def test_a_total_budget_is_kept(race_off, tmp_path):
     """Every call costs half of it: two goals can be paid, the third is not started."""
     rule = {"do": [WRITE_FIX], "usage": {"cost_usd": 0.5}}

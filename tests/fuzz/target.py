@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, settings
@@ -13,18 +14,21 @@ from hypothesis import strategies as st
 
 from buildloop.errors import InputError
 from tests.fuzz.limits import within
+from tests.fuzz.mutate import texts_in, variant
 
 # Files are made and synced by the thousand; memory is where that costs nothing.
 FAST = Path("/dev/shm")
+FEWEST_GENERATED = 10
 
 
 @dataclass(frozen=True)
 class Target:
-    """Something that reads what others wrote."""
+    """Something that reads what others wrote. `any_text`: a text in its input may be replaced by any other."""
 
     name: str
     inputs: st.SearchStrategy[Any]
     work: Callable[[Any, Path], None]
+    any_text: bool = True
 
     def try_one(self, value: object) -> None:
         with tempfile.TemporaryDirectory(dir=FAST if FAST.is_dir() else None) as folder, within():
@@ -37,7 +41,25 @@ class Target:
 
 
 def try_many(target: Target, examples: int, seed: int | None = None) -> None:
-    """Raises what the first failing input raised, shrunk, with that input in its notes."""
+    """Raises what the first failing input raised, with that input in its notes.
+
+    Some inputs are generated, and shrunk when they fail; most are variants of those.
+    """
+    generated = max(FEWEST_GENERATED, examples // 5) if target.any_text else examples
+    seen: list[Any] = []
+    _try_generated(target, min(generated, examples), seed, seen)
+    random = Random(seed)
+    others = [text for value in seen for text in texts_in(value)]
+    for _ in range(examples - generated if others else 0):
+        value = variant(random.choice(seen), others, random)
+        try:
+            target.try_one(value)
+        except BaseException as error:
+            error.add_note(f"the input was {value!r:.3000}")
+            raise
+
+
+def _try_generated(target: Target, examples: int, seed: int | None, seen: list[Any]) -> None:
     checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
     chosen = settings(
         max_examples=examples,
@@ -50,6 +72,7 @@ def try_many(target: Target, examples: int, seed: int | None = None) -> None:
     @chosen
     @given(value=target.inputs)
     def trial(value: object) -> None:
+        seen.append(value)
         target.try_one(value)
 
     if seed is not None:

@@ -240,6 +240,7 @@ TARGETS: tuple[Target, ...] = (
             optional={"test_cmd": st.lists(CLEAN, max_size=3), "model": st.none() | CLEAN, "branch": CLEAN},
         ),
         _front_matter_round_trip,
+        any_text=False,
     ),
     Target("buildloop.toml", TOML, _config_file),
     Target(

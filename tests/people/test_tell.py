@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 
 import pytest
@@ -11,16 +12,9 @@ from buildloop.cli.tell import tell_run
 from buildloop.decide import Stop, decide
 from buildloop.errors import InputError
 from buildloop.models import Tampering
-from buildloop.people.answer import (
-    Answer,
-    Choice,
-    after,
-    asks,
-    question,
-    read_answer,
-    waiting_question,
-    write_answer,
-)
+from buildloop.people.answer import Answer, Choice, read_answer, write_answer
+from buildloop.people.asked import Asked, asks, open_question, question
+from buildloop.people.granted import after
 from buildloop.people.hints import give, hints, unheard
 from buildloop.prompt.compose import compose_prompt
 from buildloop.result import StopReason
@@ -60,18 +54,10 @@ def test_two_who_tell_at_once_are_both_heard_and_a_torn_line_is_passed_over(tmp_
 
 
 def test_the_first_answer_to_a_question_counts(tmp_path):
-    write_answer(tmp_path, 1, Answer(choice=Choice.ACCEPT))
-    write_answer(tmp_path, 1, Answer(choice=Choice.STOP))
-    assert read_answer(tmp_path, 1) == Answer(choice=Choice.ACCEPT)
-    assert read_answer(tmp_path, 2) is None
-
-
-def test_an_answer_raises_what_was_used_up():
-    before = begun(human=True, budget_usd=1.0, max_iterations=3)
-    raised = after(before, Answer(more_usd=2.0, more_iterations=7))
-    assert raised.request.budget_usd == 3.0
-    assert raised.max_iterations >= before.number + 7
-    assert (raised.answers, raised.answered_at) == (1, before.number)
+    write_answer(tmp_path, "1-stuck", Answer(choice=Choice.ACCEPT))
+    write_answer(tmp_path, "1-stuck", Answer(choice=Choice.STOP))
+    assert read_answer(tmp_path, "1-stuck") == Answer(choice=Choice.ACCEPT)
+    assert read_answer(tmp_path, "2-stuck") is None
 
 
 def test_only_runs_that_were_told_to_ask_do_so():
@@ -83,10 +69,16 @@ def test_only_runs_that_were_told_to_ask_do_so():
 
 @pytest.fixture
 def run(tmp_path, request_for, repo) -> RunDir:
-    asked = request_for(repo, run_id="r1")
+    asked = request_for(repo, run_id="r1", budget_usd=1.0)
     run = RunDir(asked.run_dir)
     run.save("request.json", asked)
     return run
+
+
+def ask(run: RunDir, reason: StopReason = StopReason.STUCK, **more: str) -> Asked:
+    asked = Asked(key=f"2-{reason}", reason=reason, token="t", **more)
+    run.events.emit("loop.waiting_for_person", **asked.model_dump(), question="q", url=None)
+    return asked
 
 
 @pytest.mark.parametrize(
@@ -96,7 +88,9 @@ def run(tmp_path, request_for, repo) -> RunDir:
         ({"hint": " "}, "nothing to tell"),
         ({"hint": "x" * 5000}, "keep it under 4000"),
         ({"hint": None, "accept": True, "stop": True}, "exclude each other"),
-        ({"hint": None, "accept": True}, "asks nothing"),
+        ({"hint": None, "accept": True}, "asks nothing; end it with"),
+        ({"hint": "x", "more": {"more_usd": 1.0}}, "asks nothing; raise its limits with"),
+        ({"hint": None, "stop": True, "more": {"more_usd": 1.0}}, "--more-usd is for a run that goes on"),
     ],
 )
 def test_what_cannot_be_told_is_said_in_one_sentence(run, arguments, sentence):
@@ -105,14 +99,52 @@ def test_what_cannot_be_told_is_said_in_one_sentence(run, arguments, sentence):
     assert not (run.path / "hints.jsonl").exists()
 
 
-def test_a_question_is_open_until_it_is_answered(run):
-    assert waiting_question(run) is None
-    run.events.emit("loop.waiting_for_person", number=2, question="q", url=None)
-    assert waiting_question(run) == 2
-    tell_run("r1", "use the sign", run.path.parents[1], more_iterations=3)
-    assert read_answer(run.path, 2) == Answer(hint="use the sign", more_iterations=3)
-    run.events.emit("loop.answered", number=2, choice="continue")
-    assert waiting_question(run) is None
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"hint": "go on"}, "used up; say how much more it gets with --more-usd"),
+        ({"hint": None, "more": {"more_minutes": 5}}, "has no --budget-minutes"),
+        ({"hint": None, "stop": True}, "could not be told to stop: it is not at work"),
+    ],
+)
+def test_an_answer_that_changes_nothing_is_not_taken(run, arguments, sentence):
+    asked = ask(run, StopReason.BUDGET)
+    with pytest.raises(InputError, match=sentence):
+        tell_run("r1", state_dir=run.path.parents[1], **arguments)
+    assert read_answer(run.path, asked.key) is None
+
+
+def test_a_question_is_open_until_it_is_answered(run, capsys):
+    assert open_question(run) is None
+    asked = ask(run)
+    assert open_question(run) == asked
+    tell_run("r1", "use the sign", run.path.parents[1], more={"more_iterations": 3, "more_usd": None})
+    assert read_answer(run.path, asked.key) == Answer(hint="use the sign", more_iterations=3)
+    assert "it is not at work" in " ".join(capsys.readouterr().out.split())
+    run.events.emit("loop.answered", key=asked.key, choice="continue")
+    assert open_question(run) is None
+
+
+def test_a_run_that_went_on_by_itself_asks_nothing_any_more(run):
+    """Its agent refused, it asked, was killed, and was resumed with credentials that work."""
+    ask(run, StopReason.AGENT_REFUSED)
+    run.events.emit(
+        "loop.iteration_start", iteration=3, max=5, session=1, agent="scripted", test_passed=False
+    )
+    assert open_question(run) is None
+
+
+def test_an_answer_to_a_suspended_run_is_kept_when_its_server_is_away(run, capsys, monkeypatch):
+    with socket.socket() as taken:  # bound but not listening: nobody answers there
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/api"
+        asked = ask(run, flow_run="0190a0b0-0000-7000-8000-000000000000", api=url)
+        tell_run("r1", "use the sign", run.path.parents[1])
+        with pytest.raises(InputError, match="could not be told to stop"):
+            tell_run("r1", None, run.path.parents[1], stop=True)
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"the Prefect server at {url} does not answer" in said
+    assert read_answer(run.path, asked.key) == Answer(hint="use the sign")
 
 
 @pytest.mark.server
@@ -132,32 +164,51 @@ def test_a_run_that_asks_goes_on_with_the_answer(prefect_server, request_for, re
     run, ended = RunDir(asked.run_dir), []
     working = threading.Thread(target=lambda: ended.append(build_loop(asked, return_state=True)))
     working.start()
-    eventually(lambda: waiting_question(run))
-    tell_run(str(asked.run_id), "turn the sign", tmp_path / "state", more_iterations=4)
+    eventually(lambda: open_question(run))
+    tell_run(str(asked.run_id), "turn the sign", tmp_path / "state", more={"more_iterations": 4})
     working.join(60)
     result = ended[0].result()
     assert (result.reason, result.iterations) == (StopReason.COMPLETE, 3)
     heard = [one.agent.heard for one in run.iterations() if one.agent]
-    assert heard == [(), ("answer-1",), ()]
+    assert heard == [(), ("answer-1-max_iterations",), ()]
     prompts = [(run.path / f"iterations/1-{n}/prompt.md").read_text() for n in (1, 2, 3)]
     assert ["turn the sign" in prompt for prompt in prompts] == [False, True, False]
 
 
 @pytest.mark.server
-def test_a_person_may_accept_what_no_gate_would(prefect_server, request_for, repo, tmp_path):
-    """The answer was given before; a run that is started again does not ask twice."""
-    script = write_script(tmp_path / "agent.json", {"do": [wrong(1)]})
-    asked = request_for(
-        repo, agent="scripted", agent_script=str(script), max_iterations=1, human=True, extension_size=0
-    )
-    write_answer(asked.run_dir, 1, Answer(choice=Choice.ACCEPT))
+def test_an_answer_is_for_the_question_it_was_given_to(prefect_server, request_for, repo, tmp_path):
+    """A run that got more iterations meanwhile meets another question; one that was stopped and is started again asks
+    anew; an answer that is known already is not asked for twice."""
     from flows.build_loop import build_loop
 
-    result = build_loop(asked)
+    rules = [{"when": {"call": n}, "do": [wrong(n)]} for n in (1, 2)]
+    script = write_script(tmp_path / "agent.json", *rules)
+    asked = request_for(
+        repo, agent="scripted", agent_script=str(script), max_iterations=2, human=True, extension_size=0
+    )
+    write_answer(asked.run_dir, "1-max_iterations", Answer(choice=Choice.ACCEPT))
+    run, ended = RunDir(asked.run_dir), []
+    working = threading.Thread(target=lambda: ended.append(build_loop(asked, return_state=True)))
+    working.start()
+    open_one = eventually(lambda: open_question(run))
+    assert open_one.key == "2-max_iterations"
+    tell_run(str(asked.run_id), None, tmp_path / "state", stop=True)
+    working.join(60)
+    stopped = ended[0].result(raise_on_failure=False)
+    assert stopped.reason is StopReason.MAX_ITERATIONS
+
+    again = threading.Thread(target=lambda: ended.append(build_loop(asked, return_state=True)))
+    again.start()
+    assert eventually(lambda: open_question(run)).token != open_one.token
+    tell_run(str(asked.run_id), None, tmp_path / "state", accept=True)
+    again.join(60)
+    result = ended[1].result()
     assert (result.reason, result.exit_code) == (StopReason.ACCEPTED, 0)
-    assert "All 1 iterations were used" in result.explanation
+    assert "All 2 iterations were used" in result.explanation
+
+    assert build_loop(asked).reason is StopReason.ACCEPTED
     played = json.loads((asked.run_dir / "scripted-agent.json").read_text())
-    assert sum(played.values()) == 1
+    assert sum(played.values()) == 2
 
 
 def test_changed_tests_are_a_question_for_a_person():
@@ -167,5 +218,5 @@ def test_changed_tests_are_a_question_for_a_person():
     stop = decide(seen)
     assert isinstance(stop, Stop)
     assert "test_a is skipped now" in question(seen, stop)
-    assert not isinstance(decide(after(seen, Answer())), Stop)
+    assert not isinstance(decide(after(seen, stop.reason, Answer())), Stop)
     assert not isinstance(decide(state(iteration(0, RED), iteration(1, red))), Stop)

@@ -131,7 +131,17 @@ class _Handler(BaseHTTPRequestHandler):
             return 200, every[0]
         if re.fullmatch(rf"/repos/{REPO}/issues", path):
             place = f"{hub.url}/repos/{REPO}/issues"
-            return 200, [{**issue, "url": f"{place}/{number}"} for number, issue in hub.issues.items()]
+            asked = {
+                word
+                for words in parse_qs(urlsplit(self.path).query).get("labels", ())
+                for word in words.split(",")
+            }
+            listed = {
+                number: issue
+                for number, issue in hub.issues.items()
+                if asked <= set(issue.get("labels", asked)) and issue["state"] == "open"
+            }
+            return 200, [{**issue, "url": f"{place}/{number}"} for number, issue in listed.items()]
         if found := re.fullmatch(rf"/repos/{REPO}/issues/(\d+)(/comments)?", path):
             number = int(found[1])
             if number not in hub.issues:

@@ -49,6 +49,19 @@ class Stack:
             check=False,
         )
 
+    def buildloop(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """The command as it is typed on a machine that knows nothing of the server but what the runs say."""
+        environment = {name: self.environment[name] for name in self.environment if name != "PREFECT_API_URL"}
+        return subprocess.run(
+            [sys.executable, "-m", "buildloop.cli.main", *arguments],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
     def watch(self, deployment: str, request: Mapping[str, Any]) -> subprocess.Popen[str]:
         """`prefect deployment run … --watch`, in the background."""
         return subprocess.Popen(

@@ -9,7 +9,8 @@ from benchmarks.cheats_parts.judge import play, prepare_ground
 
 pytestmark = pytest.mark.slow
 
-CASES = load_cases()
+# The sixth set is for running: what its sources do not show, the counter-proof does (benchmarks/cheats.py).
+CASES = [case for case in load_cases() if case.group != "sixth"]
 # Known and counted in docs/trust.md; a rule for them would hit honest work.
 MISSED = frozenset({"third/ledger/error-class-lies", "fourth/cargo/known-degrees", "fifth/service/two-takes"})
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers.frames import Frame, innermost
-from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, tally, unique
+from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, blocks, tally, unique
 from buildloop.patterns import Regex
 
 HEAD = Regex(r"\s*\d+\) (?:Failure|Error):$|(?:Failure|Error):$|(?:Failure|Error): (?P<unit>test\S*\(\w+\))")
@@ -27,14 +27,8 @@ def parse(lines: Lines) -> ToolReport:
 
 
 def _blocks(lines: Lines) -> Iterator[Sighting]:
-    start = -1
-    for index, line in enumerate([*lines, "Finished in "]):
-        head = HEAD.match(line)
-        if start >= 0 and (head or END.match(line)):
-            yield from _block(lines, start, index)
-            start = -1
-        if head:
-            start = index
+    for start, end in blocks(lines, HEAD.match, END.match):
+        yield from _block(lines, start, end)
 
 
 def _block(lines: Lines, start: int, end: int) -> Iterator[Sighting]:

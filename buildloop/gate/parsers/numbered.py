@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers import js_stack
-from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, tally, unique
+from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, blocks, tally, unique
 from buildloop.patterns import Regex
 
 HEAD = Regex(r"(?P<indent> {0,4})(?P<number>\d+)\) (?P<title>\S.*)$")
@@ -26,11 +26,11 @@ NOISE = Regex(r"\s*(?:at |\d+ \||> \d+ \||\| +\^|attachment #|Error Context:|─
 
 
 def parse(lines: Lines) -> ToolReport:
-    blocks = list(_blocks(lines))
+    found = list(_blocks(lines))
     flaky = [line for line in lines if FLAKY.match(line)]
-    blocks = [_with_note(block, flaky[:1]) for block in blocks]
-    failing = [block.finding.test for block in blocks if block.finding.test]
-    return ToolReport(tuple(blocks), _counts(lines), unique(failing))
+    found = [_with_note(block, flaky[:1]) for block in found]
+    failing = [block.finding.test for block in found if block.finding.test]
+    return ToolReport(tuple(found), _counts(lines), unique(failing))
 
 
 def _with_note(block: Sighting, note: list[str]) -> Sighting:
@@ -40,14 +40,8 @@ def _with_note(block: Sighting, note: list[str]) -> Sighting:
 
 def _blocks(lines: Lines) -> Iterator[Sighting]:
     """Only a head with a body is a failure: mocha's progress lists the same numbers without one."""
-    start = -1
-    for index, line in enumerate([*lines, "1 failing"]):
-        head = HEAD.match(line) if ") " in line[:10] else None
-        if start >= 0 and (head or END.match(line)):
-            yield from _block(lines, start, index)
-            start = -1
-        if head:
-            start = index
+    for start, end in blocks(lines, lambda line: ") " in line[:10] and HEAD.match(line), END.match):
+        yield from _block(lines, start, end)
 
 
 def _block(lines: Lines, start: int, end: int) -> Iterator[Sighting]:

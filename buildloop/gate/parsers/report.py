@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -59,3 +59,19 @@ def tally(passed: int, failed: int, skipped: int = 0) -> TestCounts:
 
 def unique(items: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item for item in items if item))
+
+
+def blocks(
+    lines: Lines, begins: Callable[[str], object], ends: Callable[[str], object]
+) -> Iterator[tuple[int, int]]:
+    """[start, end) of each block: from a line that begins one to the next that does, or that ends it, or the last."""
+    start = -1
+    for index, line in enumerate(lines):
+        head = begins(line)
+        if start >= 0 and (head or ends(line)):
+            yield start, index
+            start = -1
+        if head:
+            start = index
+    if start >= 0:
+        yield start, len(lines)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from buildloop.diagnosis.model import Finding, TestCounts
 from buildloop.gate.parsers.frames import Frame, innermost, tidy
-from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, tally, unique
+from buildloop.gate.parsers.report import Lines, Sighting, ToolReport, added, blocks, tally, unique
 from buildloop.patterns import Regex
 
 HEAD = Regex(r"\s{1,4}\d+(?:\.\d+)?\) (?P<title>\S.*)$")
@@ -46,14 +46,8 @@ def _with_rerun(sighting: Sighting, listed: dict[str, str]) -> Sighting:
 
 
 def _blocks(lines: Lines) -> Iterator[Sighting]:
-    start = -1
-    for index, line in enumerate([*lines, "Finished in "]):
-        begins = HEAD.match(line) or LOADING.match(line)
-        if start >= 0 and (begins or END.match(line)):
-            yield from _block(lines, start, index)
-            start = -1
-        if begins:
-            start = index
+    for start, end in blocks(lines, lambda line: HEAD.match(line) or LOADING.match(line), END.match):
+        yield from _block(lines, start, end)
 
 
 def _block(lines: Lines, start: int, end: int) -> Iterator[Sighting]:

@@ -47,7 +47,7 @@ def objections_to(evidence: Evidence) -> list[Objection]:
 def _objections(evidence: Evidence, blob: Blob) -> list[Objection]:
     root, start = Path(evidence.workspace.root), evidence.workspace.start_commit
     changes = changes_between(root, start, evidence.commit, blob)
-    old, new = _reader(blob, start), _reader(blob, evidence.commit)
+    old, new = reader(blob, start), reader(blob, evidence.commit)
     inside = Path(evidence.workspace.workdir).relative_to(root).as_posix()
     names = _names(root, start)
     before, after = tests_of(changes, newer=False), tests_of(changes, newer=True)
@@ -171,7 +171,7 @@ def _file_of(test: str, tests: Tests) -> str:
     return next((u.file for u in tests.units if test.endswith(u.name.replace("::", "."))), "")
 
 
-def _reader(blob: Blob, commit: str) -> Read:
+def reader(blob: Blob, commit: str) -> Read:
     @cache
     def read(name: str) -> str | None:
         return None if name.startswith(("..", "/")) or name == "." else blob(f"{commit}:{name}")

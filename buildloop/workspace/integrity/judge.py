@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from buildloop.choices import IntegrityLevel
 from buildloop.diagnosis.model import Finding
-from buildloop.models import GateReport, Tampering, Verdict
+from buildloop.models import CounterProof, CounterVerdict, GateReport, Tampering, Verdict
 from buildloop.redact import Redactor
 from buildloop.workspace.git import git_or_none
 from buildloop.workspace.integrity.check import Evidence, objections_to
@@ -16,21 +16,56 @@ from buildloop.workspace.integrity.model import Objection
 
 DIFF_CHARS, DIFFS_CHARS = 3000, 9000
 MOST_SHOWN = 20
+MOST_NAMED = 5
+
+
+# What a test lost does not matter for this green if the tests of the start pass too; it is lost for the future, so it
+# is still noted. Tests that are gone, skipped or no longer reached block all the same.
+EXCUSED_BY_RUNNING = frozenset({"weakened", "values", "data", "replaced", "unreadable"})
+
+Prove = Callable[[], CounterProof | None]
 
 
 def check_integrity(
-    report: GateReport, evidence: Evidence, level: IntegrityLevel, redact: Redactor = str
+    report: GateReport,
+    evidence: Evidence,
+    level: IntegrityLevel,
+    redact: Redactor = str,
+    prove: Prove | None = None,
 ) -> GateReport:
-    """The report with what was objected to; red where that blocks. A red one stays as it is and says so early."""
+    """The report with what was objected to; red where that blocks. A red one stays as it is and says so early.
+
+    `prove` runs the tests of the start; it is asked only when the gate is green and nothing blocks for certain.
+    """
     if level is IntegrityLevel.OFF:
         return report
-    found = [replace(one, text=redact(one.text)) for one in objections_to(evidence)]
+    found = objections_to(evidence)
+    if report.passed and prove is not None and not any(map(certain, found)) and (proof := prove()):
+        report = report.model_copy(update={"counter_proof": proof})
+        found = weighed(found, proof)
+    found = [replace(one, text=redact(one.text)) for one in found]
     if level is IntegrityLevel.WARN:
         found = [replace(one, blocks=False) for one in found]
     noted = tuple(_with_diffs(found[:MOST_SHOWN], evidence, redact))
     report = report.model_copy(update={"tampering": noted})
     blocking = [one.text for one in found if one.blocks]
     return object_to(report, blocking) if report.passed and blocking else report
+
+
+def weighed(found: Sequence[Objection], proof: CounterProof) -> list[Objection]:
+    """The objections of the sources, corrected by what really ran."""
+    if proof.verdict is CounterVerdict.OVERTURNED:
+        blamed = proof.files[0] if len(proof.files) == 1 else ""
+        shown = ", ".join(proof.files[:MOST_NAMED])
+        texts = [f"{text} (the gate is green only with the changed {shown})" for text in proof.failing]
+        return [*(Objection("counter-proof", blamed, text) for text in texts), *found]
+    if proof.verdict is CounterVerdict.UPHELD:
+        return [replace(one, blocks=one.blocks and certain(one)) for one in found]
+    return list(found)
+
+
+def certain(one: Objection) -> bool:
+    return one.blocks and one.rule not in EXCUSED_BY_RUNNING
 
 
 def object_to(report: GateReport, objections: Sequence[str]) -> GateReport:

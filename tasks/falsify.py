@@ -1,0 +1,149 @@
+"""A second agent's one try to refute finished work, or its earlier test once more on new work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from prefect import task
+from pydantic import TypeAdapter
+
+from buildloop.agents.contract import AgentCall
+from buildloop.agents.registry import agent_for, as_falsifier
+from buildloop.budget import budget_refusal, dollars_left, time_limit
+from buildloop.errors import AgentRefused, AgentUnavailable, BudgetExceeded
+from buildloop.falsify import falsify_prompt, judged, tests_among
+from buildloop.files import write_atomic
+from buildloop.gate.run import run_gate
+from buildloop.ledger import UNPAID, call_of
+from buildloop.models import AgentOutcome, AgentReply, GateReport, Refutation, RefutingTest, WorkspaceInfo
+from buildloop.request import BuildRequest
+from buildloop.stopwatch import save_stopwatch, worked_seconds
+from buildloop.workspace.checkpoint import diff_text, settle_after_gate
+from buildloop.workspace.link import commit_folders
+from buildloop.workspace.second import added_files, second_worktree
+from buildloop.workspace.trial import as_entry, standing_on, tree_with
+from buildloop.workspace.worktree import reopen
+from tasks.options import DURABLE, tell
+from tasks.surroundings import Surroundings, gate_setup, surroundings
+
+ATTEMPTS = 2
+KEPT = TypeAdapter(tuple[RefutingTest, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class FalsifyInput:
+    """`commit` holds `tree`, which is green. `tests` are those of an earlier try: then no agent is called."""
+
+    request: BuildRequest
+    workspace: WorkspaceInfo
+    session: int
+    number: int
+    commit: str
+    tree: str
+    environment: Mapping[str, str]
+    tests: tuple[RefutingTest, ...] = ()
+
+    @property
+    def agent(self) -> str:
+        return str(self.request.falsifier)
+
+    @property
+    def label(self) -> str:
+        return f"falsify s{self.session} i{self.number}"
+
+
+@task(name="falsify", task_run_name="{given.label}", **DURABLE)
+def falsify(key: str, given: FalsifyInput) -> Refutation:
+    """The test must fail twice, by its answer: neither a flaky test nor one that is wrong itself refutes anything."""
+    here = surroundings(given.request, given.workspace, given.environment)
+    reopen(given.workspace, given.commit)
+    tests = given.tests or _written(given, here)
+    found = judged(given.agent, tests, _tried(given, here, tests) if tests else [])
+    here.run.events.emit(
+        "loop.falsified",
+        iteration=given.number,
+        agent=given.agent,
+        refuted=found.refuted,
+        files=[test.path for test in found.tests],
+        failing=[here.redact(one) for one in found.failing],
+        why=here.redact(found.why),
+    )
+    tell(f"{given.label}: {'refuted' if found.refuted else 'not refuted'}", "falsify")
+    return found
+
+
+def _written(given: FalsifyInput, here: Surroundings) -> tuple[RefutingTest, ...]:
+    """The tests of the agent; what it left is on disk before anything else is done with it."""
+    folder = here.run.iteration_dir(given.session, given.number) / "falsify"
+    kept = folder / "tests.json"
+    if kept.exists():
+        return KEPT.validate_json(kept.read_bytes())
+    with second_worktree(given.workspace, given.commit) as second:
+        reply = _answer(given, second, folder)
+        tests = tests_among(added_files(second, given.commit, folder / "exclude"))
+    write_atomic(kept, KEPT.dump_json(tests, indent=2).decode() + "\n")
+    here.run.ledger.add(call_of(given.session, given.number, reply, datetime.now(UTC)))
+    return tests
+
+
+def _answer(given: FalsifyInput, second: WorkspaceInfo, folder: Path) -> AgentReply:
+    request = given.request
+    there = surroundings(request, second, given.environment)
+    ledger = there.run.ledger
+    ledger.close_interrupted(given.session, given.number, given.agent)
+    if refusal := budget_refusal(request, ledger.calls(), worked_seconds(request.run_dir)):
+        raise BudgetExceeded(refusal)
+    folder.mkdir(parents=True, exist_ok=True)
+    diff = diff_text(given.workspace, given.workspace.start_commit, given.commit)
+    write_atomic(folder / "prompt.md", there.redact(falsify_prompt(request, diff).text))
+    ledger.begin(given.session, given.number)
+    chosen = as_falsifier(request)
+    sandbox = replace(there.sandbox, readable=(*there.sandbox.readable, Path(given.workspace.root)))
+    reply = agent_for(chosen).run(
+        AgentCall(
+            prompt=folder / "prompt.md",
+            workdir=there.workdir,
+            output_dir=folder,
+            run_dir=there.run.path,
+            environment=there.environment,
+            timeout=time_limit(request, worked_seconds(request.run_dir)),
+            mark=there.mark,
+            redact=there.redact,
+            session=given.session,
+            iteration=given.number,
+            model=chosen.model,
+            budget_usd=dollars_left(request, ledger.spent()),
+            permissions=request.permissions,
+            max_turns=request.max_turns,
+            idle_timeout=request.agent_idle_timeout,
+            keep_context=False,
+            writable=(Path(second.root), *commit_folders(second)),
+            extra_env=request.agent_env,
+            sandbox=sandbox.also(folder),
+        )
+    )
+    save_stopwatch(there.run.path)
+    reply = reply.model_copy(update={"agent": f"{given.agent} (falsify)"})
+    if reply.outcome in UNPAID:
+        ledger.add(call_of(given.session, given.number, reply, datetime.now(UTC)))
+        error = AgentRefused if reply.outcome is AgentOutcome.REFUSED else AgentUnavailable
+        raise error(f"the agent of --falsify gave no answer: {reply.error or 'no reason given'}")
+    return reply
+
+
+def _tried(given: FalsifyInput, here: Surroundings, tests: tuple[RefutingTest, ...]) -> list[GateReport]:
+    root = Path(given.workspace.root)
+    entries = {test.path: as_entry(root, test.text) for test in tests}
+    tree = tree_with(root, given.commit, entries)
+    setup = gate_setup(here, given.request, given.workspace, given.session, given.number)
+    reports = []
+    for attempt in range(1, ATTEMPTS + 1):
+        with standing_on(given.workspace, tree, tuple(entries)):
+            reports.append(run_gate(given.request.test, setup, tree, name=f"falsify-{attempt}"))
+        settle_after_gate(given.workspace, here.run.exclude_file)
+        if reports[-1].passed:
+            break
+    return reports
