@@ -22,6 +22,8 @@ from buildloop.sandbox import NO_SANDBOX, Sandbox
 GUARD = Path(__file__).with_name("guard.py")
 MARK = "_BUILDLOOP_MARK"
 GRACE_SECONDS = 3.0
+# What the guard needs beyond the grace to end all that it holds; one that was stopped never does.
+GUARD_SECONDS = 10.0
 POLL_SECONDS = 0.02
 STOP_POLL_SECONDS = 0.25
 
@@ -57,7 +59,7 @@ def run_process(
     guard could not hold on to. Raises RunCancelled when the run is asked to stop meanwhile.
     """
     started = time.monotonic()
-    argv, environment = sandbox.wrap(argv, cwd, environment), sandbox.environment(environment)
+    argv, environment = sandbox.wrap(argv, cwd, environment, mark), sandbox.environment(environment)
     with (
         _open_stdin(stdin) as source,
         _control_pipe() as (held, given),
@@ -82,10 +84,9 @@ def run_process(
             timed_out, idle = _wait(process, (out, err), started, timeout, idle_timeout)
         finally:
             held.close()
-            if process.wait() < 0:
-                sweep(
-                    mark
-                )  # the guard itself was killed, by the kernel for want of memory or by its own child
+            if _end_of(process, grace + GUARD_SECONDS) < 0:
+                sweep(mark)  # the guard was killed: by us, by the kernel for want of memory, by its own child
+            sandbox.end(mark)
     code = process.returncode
     return ProcessResult(code if code >= 0 else 128 - code, time.monotonic() - started, timed_out, idle)
 
@@ -144,6 +145,14 @@ def _polled(pid: int, seconds: float) -> bool:
             return False
         time.sleep(POLL_SECONDS)
     return True
+
+
+def _end_of(process: subprocess.Popen[bytes], seconds: float) -> int:
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
 
 
 @contextlib.contextmanager

@@ -10,15 +10,7 @@ from buildloop.context.window import check_context_exhaustion, get_context_usage
 from buildloop.diagnosis.fingerprint import fingerprint_reading
 from buildloop.diagnosis.model import FailureMode
 from buildloop.ledger import add_up
-from buildloop.models import (
-    ContextSummary,
-    GateReport,
-    Iteration,
-    Refutation,
-    Usage,
-    Verdict,
-    WorkspaceInfo,
-)
+from buildloop.models import ContextSummary, GateReport, Iteration, Refutation, Usage, Verdict, WorkspaceInfo
 from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 from buildloop.tally import Session, Tally, tally_of
 

@@ -38,8 +38,8 @@ class Tally:
     tried: frozenset[tuple[str, str]] = frozenset()
     files: tuple[str, ...] = ()
     red: int = 0
-    session: Session = field(default_factory=Session)
     refutation: Refutation | None = None
+    session: Session = field(default_factory=Session)
 
 
 def _goodness(one: Iteration) -> tuple[bool, bool, int, int]:
@@ -53,9 +53,10 @@ def _after(tally: Tally, iterations: tuple[Iteration, ...], place: int) -> Tally
         tally,
         best=one if better else tally.best,
         prints=tally.prints | {fingerprint_reading(report.reading) for report in one.reports},
-        refutation=next((r.refutation for r in reversed(one.reports) if r.refutation), tally.refutation),
         red=0 if one.gate.passed or one.agent is None else tally.red + 1,
     )
+    if found := [report.refutation for report in one.reports if report.refutation]:
+        tally = replace(tally, refutation=found[-1])
     if one.remedies:
         tally = _with_remedies(tally, one)
     return _with_agent(tally, one, one.agent) if one.agent else tally

@@ -124,6 +124,8 @@ def _work(request: BuildRequest) -> BuildResult:
                 continue
             if given.choice is Choice.ACCEPT:
                 stop = Stop(StopReason.ACCEPTED, f"A person accepted it as it is. {stop.explanation}")
+            else:
+                stop = Stop(stop.reason, f"A person was asked and stopped it. {stop.explanation}")
         return _ended(state, stop)
 
 
