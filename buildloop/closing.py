@@ -7,7 +7,6 @@ from datetime import datetime
 from pathlib import Path
 
 from buildloop.decide import Stop
-from buildloop.ledger import spent
 from buildloop.models import Iteration
 from buildloop.progress import badness, introduced_by
 from buildloop.redact import redactor
@@ -49,7 +48,7 @@ def close_run(state: LoopState, stop: Stop, now: datetime) -> BuildResult:
         handed_back=given.number if given and given is not state.last else None,
         since=_since(state, given),
         question=question_for(state) if stop.reason is StopReason.STUCK else "",
-        usage=spent(run.ledger.calls()),
+        usage=run.ledger.spent(),
         seconds=round(now.timestamp() - started, 1),
         run_dir=str(run.path),
     )

@@ -8,7 +8,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, quote, quote_plus, unquote, urlsplit
 
@@ -92,8 +92,13 @@ def unfinished_key(data: bytes) -> int:
 
 def mask_own(text: str) -> str:
     """For everything this process writes: its own environment's secrets, as they are now."""
-    relevant = frozenset((k, v) for k, v in os.environ.items() if SECRET_NAME.search(k))
+    relevant = frozenset((name, os.environ[name]) for name in os.environ if _may_be_secret(name))
     return _own(relevant)(text)
+
+
+@lru_cache(maxsize=4096)
+def _may_be_secret(name: str) -> bool:
+    return SECRET_NAME.search(name) is not None
 
 
 @cache

@@ -115,7 +115,7 @@ def _answer(given: FalsifyInput, second: WorkspaceInfo, folder: Path) -> AgentRe
             session=given.session,
             iteration=given.number,
             model=chosen.model,
-            budget_usd=dollars_left(request, ledger.calls()),
+            budget_usd=dollars_left(request, ledger.spent()),
             permissions=request.permissions,
             max_turns=request.max_turns,
             idle_timeout=request.agent_idle_timeout,

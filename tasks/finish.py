@@ -39,7 +39,7 @@ def finish(given: FinishInput) -> BuildResult:
     write_reports(run, facts)
     if state.iterations:
         write_views(run, state, stop.reason, now)
-        show_now(run.run_id, lambda: publish(run, lambda: facts))
+        show_now(run.run_id, "artifacts", lambda: publish(run, lambda: facts))
     commits = sum(1 for one in state.iterations if one.agent and one.agent.checkpoint.changed)
     run.events.emit(
         "loop.completed",

@@ -61,6 +61,6 @@ def started_at(run: RunDir) -> datetime:
 
 def degraded_in(run: RunDir) -> tuple[str, ...]:
     """What did not work beside the loop, each thing once."""
-    seen = (event for event in read_events(run.events.path) if event["type"] == "loop.degraded")
+    seen = read_events(run.events.path, only="loop.degraded")
     told = dict.fromkeys(f"{event.get('what')}: {event.get('why')}" for event in seen)
     return (*told, *(f"{name}: it is damaged and left out here" for name in run.damaged_iterations()))

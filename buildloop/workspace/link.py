@@ -64,8 +64,15 @@ def _asked_common_dir(repo: Path) -> Path:
 
 
 def _git_dir(repo: Path, root: Path) -> Path | None:
-    """Where the repository keeps this worktree's HEAD and index."""
-    for entry in (_common_dir(repo) / "worktrees").glob("*/gitdir"):
-        if Path(entry.read_text(encoding="utf-8", errors="surrogateescape").strip()) == root / ".git":
-            return entry.parent
-    return None
+    """Where the repository keeps this worktree's HEAD and index: under its own name, unless there was one already."""
+    known, link = _common_dir(repo) / "worktrees", str(root / ".git")
+    if _linked(known / root.name / "gitdir") == link:
+        return known / root.name
+    return next((entry.parent for entry in known.glob("*/gitdir") if _linked(entry) == link), None)
+
+
+def _linked(entry: Path) -> str:
+    try:
+        return entry.read_text(encoding="utf-8", errors="surrogateescape").strip()
+    except OSError:
+        return ""

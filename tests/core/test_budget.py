@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from buildloop.budget import budget_refusal
-from buildloop.ledger import Call, Ledger, spent
+from buildloop.ledger import Call, Ledger
 from buildloop.models import AgentOutcome, Usage
 from tests.support.states import request
 
@@ -70,6 +70,6 @@ def test_every_call_is_one_line_that_survives_a_torn_one(tmp_path):
         stream.write('{"session": 1, "iter')
     ledger.add(call(0.25, outcome=AgentOutcome.TRANSIENT))
     assert [one.usage.cost_usd for one in ledger.calls()] == [0.5, 0.25]
-    assert spent(ledger.calls()).cost_usd == pytest.approx(0.75)
+    assert ledger.spent().cost_usd == pytest.approx(0.75)
     assert ledger.has_answer(1, 1)
     assert not ledger.has_answer(1, 2)
