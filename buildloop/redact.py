@@ -57,16 +57,17 @@ TOKEN_SHAPES = (
     r"(?i:(?<=authorization: bearer )|(?<=authorization: basic )|(?<=x-api-key: ))[A-Za-z0-9._~+/=-]{12,}",
 )
 
+NOTHING = r"(?!)"
 _KEY_BEGIN, _KEY_END = re.compile(KEY_BEGIN.encode()), re.compile(KEY_END.encode())
 
 Redactor = Callable[[str], str]
 
 
-def redactor(environment: Mapping[str, str], *, words: bool = True) -> Redactor:
+def redactor(environment: Mapping[str, str], *, words: bool = True, shapes: bool = True) -> Redactor:
     """A function that masks every secret it can know of, the longest value first.
 
     Logs are masked as they come, so the lines of a longer value (a key file) count one by one too. Without `words`,
-    values that are plain words stay: for files that have to be read again.
+    values that are plain words stay: for files that have to be read again. Without `shapes`, only the values count.
     """
     values = {value for one in environment.items() for value in _values(*one)}
     values |= {line for value in values for line in value.splitlines() if len(line) >= SHORTEST_LINE}
@@ -74,7 +75,7 @@ def redactor(environment: Mapping[str, str], *, words: bool = True) -> Redactor:
         values = {value for value in values if not WORD.fullmatch(value)}
     spelled = {spelling for value in values for spelling in _spellings(value)}
     exact = [re.escape(value) for value in sorted(spelled, key=len, reverse=True)]
-    pattern = Regex("|".join(exact + list(TOKEN_SHAPES)))
+    pattern = Regex("|".join([*exact, *(TOKEN_SHAPES if shapes else ())]) or NOTHING)
 
     def mask(text: str) -> str:
         return pattern.sub(MASK, text)
