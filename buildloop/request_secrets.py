@@ -12,8 +12,8 @@ from buildloop.request import BuildRequest
 def without_secrets(request: BuildRequest, environment: Mapping[str, str]) -> BuildRequest:
     """Goal and context masked: both go to a model and into files. A command cannot be masked, so it is refused."""
     for what, command in _commands(request):
-        for name, value in secret_values(environment).items():
-            if value in command:
+        for name, values in secret_values(environment).items():
+            if any(value in command for value in values):
                 raise InputError(
                     f"{what} holds the value of {name}; write ${name} instead, the shell puts it in when it runs"
                 )
