@@ -31,7 +31,7 @@ from buildloop.request import BuildRequest
 from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
-from buildloop.text import one_line
+from buildloop.text import one_line, plain_text
 from buildloop.workspace.lock import begun, run_lock
 
 CANNOT_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
@@ -95,13 +95,13 @@ def _tell(console: Console, result: BuildResult) -> None:
     words, count = result.reason.replace("_", " "), result.iterations
     spent = f"after {count} iteration{'' if count == 1 else 's'}, {result.seconds:.0f} s"
     console.print(f"\n[{colour} bold]{words}[/{colour} bold] {spent}")
-    console.print(f"  {result.explanation}", markup=False)
+    console.print(f"  {plain_text(result.explanation)}", markup=False)
     console.print(f"  branch          {result.branch} ({result.commit[:10]})", markup=False)
     if best := handed_back_text(result):
         console.print(f"                  {best}", markup=False)
     console.print(f"  report          buildloop report {result.run_id}", markup=False)
     console.print(f"  page            {result.run_dir}/report.html", markup=False)
-    console.print(f"  next            {result.next_step}", markup=False)
+    console.print(f"  next            {plain_text(result.next_step)}", markup=False)
 
 
 def _tell_github(console: Console, run: RunDir) -> None:
