@@ -23,6 +23,7 @@ from buildloop.errors import BuildloopError
 from buildloop.fleet.purse import Purse
 from buildloop.fleet.request import FleetRequest, plan_of
 from buildloop.fleet.result import Entry, FleetResult, NotStarted, entry_of, entry_without_result, summary
+from buildloop.redact import mask_own
 from buildloop.request import BuildRequest
 from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
@@ -30,6 +31,7 @@ from buildloop.storage import bucket
 from flows.build_loop import build_loop
 from tasks import launch
 from tasks.artifacts import artifact_key
+from tasks.masked_logs import mask_logs
 from tasks.options import short_id
 
 LOOK_SECONDS = 0.5
@@ -82,6 +84,7 @@ def fleet(request: FleetRequest) -> State[FleetResult]:
     Args:
         request: Which goals, how many at a time, and what they may cost together.
     """
+    mask_logs()
     started, fleet_id = time.monotonic(), request.fleet_id or _own_id()
     plan = plan_of(request, fleet_id)
     race = Race(plan.requests, on=plan.race)
@@ -121,7 +124,7 @@ def _work(request: BuildRequest, deployment: str | None, purse: Purse, race: Rac
     except BuildloopError as error:
         entry = entry_without_result(limited, "refused", str(error))
     except Exception as error:  # one crashed run must not take the others along; its own flow run tells more
-        entry = entry_without_result(limited, "crashed", f"{type(error).__name__}: {error}")
+        entry = entry_without_result(limited, "crashed", mask_own(f"{type(error).__name__}: {error}"))
     purse.pay(share, _cost(limited, entry, deployment))
     race.finished(entry)
     get_run_logger().info(f"{entry.run_id}: {entry.outcome}")

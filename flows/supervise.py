@@ -31,6 +31,7 @@ from buildloop.supervise.source import DirectorySource, Source
 from buildloop.supervise.tick import Tick, look
 from tasks import launch
 from tasks.forward import forward_to_prefect
+from tasks.masked_logs import mask_logs
 
 
 class SuperviseRequest(BaseModel):
@@ -153,6 +154,7 @@ def supervise(request: SuperviseRequest) -> State[Tick]:
     Args:
         request: Where requests come from, and how much may be done about them.
     """
+    mask_logs()
     ledger = request.ledger
     try:
         with also_told(ledger.folder.name, forward_to_prefect()):
