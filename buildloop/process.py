@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,20 +109,42 @@ def _wait(
     timeout: float,
     idle_timeout: float | None,
 ) -> tuple[bool, bool]:
-    next_look = started
-    while True:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(POLL_SECONDS)
-            return False, False
-        now = time.monotonic()
-        if now >= next_look:
+    with _exit_watch(process.pid) as ended_within:
+        while True:
             check_stop()
-            next_look = now + STOP_POLL_SECONDS
-        if now - started >= timeout:
-            return True, False
-        quiet_since = max(started, *(capture.last_output for capture in captures))
-        if idle_timeout is not None and now - quiet_since >= idle_timeout:
-            return True, True
+            now = time.monotonic()
+            if ended_within(max(0.0, min(STOP_POLL_SECONDS, started + timeout - now))):
+                process.wait()
+                return False, False
+            now = time.monotonic()
+            if now - started >= timeout:
+                return True, False
+            quiet_since = max(started, *(capture.last_output for capture in captures))
+            if idle_timeout is not None and now - quiet_since >= idle_timeout:
+                return True, True
+
+
+@contextlib.contextmanager
+def _exit_watch(pid: int) -> Iterator[Callable[[float], bool]]:
+    """Asks whether our child has ended, or ends within so many seconds; on Linux the kernel wakes us at that moment."""
+    if not hasattr(os, "pidfd_open"):
+        yield lambda seconds: _polled(pid, seconds)
+        return
+    descriptor, ready = os.pidfd_open(pid), select.poll()
+    ready.register(descriptor, select.POLLIN)
+    try:
+        yield lambda seconds: bool(ready.poll(seconds * 1000))
+    finally:
+        os.close(descriptor)
+
+
+def _polled(pid: int, seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        if time.monotonic() >= end:
+            return False
+        time.sleep(POLL_SECONDS)
+    return True
 
 
 def _end_of(process: subprocess.Popen[bytes], seconds: float) -> int:
