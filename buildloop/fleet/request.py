@@ -17,6 +17,7 @@ from buildloop.fields import NotBlank, OwnerAndName, as_a_form
 from buildloop.github.labelled import open_issues
 from buildloop.github.publish import access_for
 from buildloop.request import BuildRequest
+from buildloop.request_secrets import without_secrets
 from buildloop.run_name import RUN_NAME
 
 GOAL_KEYS = tuple(name for name in BuildRequest.model_fields if name not in ("run_id", "state_dir"))
@@ -156,7 +157,11 @@ def _request(fields: Mapping[str, Any], run_id: str, number: int) -> BuildReques
         if key not in GOAL_KEYS:
             raise InputError(f"goal {number} has the unknown key {key!r}; {nearest(key, GOAL_KEYS)}")
     settings = {key: Setting(value, f"{key} of goal {number}") for key, value in fields.items()}
-    return make_request({**settings, "run_id": Setting(run_id, "fleet_id")})
+    request = make_request({**settings, "run_id": Setting(run_id, "fleet_id")})
+    try:
+        return without_secrets(request, os.environ)
+    except InputError as error:
+        raise InputError(f"goal {number}: {error}") from None
 
 
 def _from_toml(text: str, path: Path) -> dict[str, Any]:
@@ -178,7 +183,7 @@ def _from_toml(text: str, path: Path) -> dict[str, Any]:
 
 def _from_lines(text: str, path: Path) -> dict[str, Any]:
     goals = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -40,7 +40,7 @@ def run_git(
     where: Path, *arguments: str, env: Mapping[str, str] | None = None, stdin: str | None = None
 ) -> str:
     """Standard output of `git ARGUMENTS` in `where`, without its last newline."""
-    return str(_execute(where, arguments, env, stdin))
+    return _execute(where, arguments, env, stdin)
 
 
 def write_git(
@@ -61,13 +61,26 @@ def _execute(
     env: Mapping[str, str] | None,
     stdin: str | None,
     output: IO[bytes] | None = None,
-) -> object:
+) -> str:
     command = ["git", *OPTIONS, *arguments]
-    environment = {**QUIET, **(env or {})}
-    with tempfile.TemporaryFile() as stream:
-        stream.write((stdin or "").encode("utf-8", "surrogateescape"))
-        stream.seek(0)
-        return git.Git(str(where)).execute(command, istream=stream, output_stream=output, env=environment)
+    try:
+        ran = subprocess.run(
+            command,
+            cwd=where,
+            env={**os.environ, **QUIET, **(env or {})},
+            input=(stdin or "").encode("utf-8", "surrogateescape"),
+            stdout=output or subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    except OSError as error:
+        if not where.is_dir():
+            raise GitCommandError(command, error) from error
+        raise git.GitCommandNotFound(command, error) from error
+    said = (ran.stdout or b"").decode("utf-8", "surrogateescape").removesuffix("\n")
+    if ran.returncode:
+        raise GitCommandError(command, ran.returncode, ran.stderr, said)
+    return said
 
 
 def git_or_none(where: Path, *arguments: str) -> str | None:

@@ -51,6 +51,15 @@ def test_the_environment_has_what_the_gate_needs_and_the_agents_own_keys():
     )
 
 
+def test_a_toolchains_setting_with_a_password_stays_out_but_the_proxy_is_needed():
+    with_password = "https://user:pa55w0rdlong@host/simple"
+    given = {
+        "PIP_INDEX_URL": with_password, "GOPROXY": f"{with_password},direct", "NPM_CONFIG__AUTH": "dXNlcjpw",
+        "COMPOSER_AUTH": "{}", "HTTPS_PROXY": with_password, "PIP_EXTRA_INDEX_URL": "https://host/simple",
+    }  # fmt: skip
+    assert set(agent_environment(given, (), ())) == {"HTTPS_PROXY", "PIP_EXTRA_INDEX_URL"}
+
+
 def test_an_outer_session_of_an_agent_does_not_show():
     for name in ADAPTERS:
         assert not {"CLAUDECODE", "CODEX_SANDBOX"} & set(agent_environment(GIVEN, own_prefixes(name), ()))

@@ -89,6 +89,12 @@ def test_the_time_limit_ends_the_command(execute):
     assert result.exit_code == 128 + signal.SIGTERM
 
 
+def test_a_command_that_stops_its_guard_meets_the_limit_all_the_same(execute, monkeypatch):
+    monkeypatch.setattr("buildloop.process.GUARD_SECONDS", 0.2)
+    result = execute("sh", "-c", "kill -STOP $PPID; exec sleep 600", timeout=0.2, grace=0.1)
+    assert (result.timed_out, result.exit_code) == (True, 128 + signal.SIGKILL)
+
+
 def test_silence_over_the_idle_limit_ends_the_command(execute):
     result = execute("sleep", "600", idle_timeout=0.2)
     assert result.timed_out
@@ -96,8 +102,9 @@ def test_silence_over_the_idle_limit_ends_the_command(execute):
 
 
 def test_output_keeps_an_idle_limit_from_striking(execute):
-    chatty = "for n in 1 2 3 4 5 6 7 8 9 10; do echo $n; sleep 0.05; done"
-    assert not execute("sh", "-c", chatty, idle_timeout=0.4).timed_out
+    """It talks longer than the limit, and a busy machine may hold it up a long while between two words."""
+    chatty = "n=0; while test $n -lt 35; do echo; sleep 0.1; n=$((n + 1)); done"
+    assert not execute("sh", "-c", chatty, idle_timeout=3).timed_out
 
 
 def test_who_ignores_the_request_to_stop_is_killed(execute):

@@ -43,6 +43,13 @@ def test_toml_goals_take_the_defaults_they_do_not_set(tmp_path):
     assert plan_of(FleetRequest(file=str(path), budget_usd=1.0, parallel=1), "f").parallel == 1
 
 
+def test_a_goal_in_json_lines_may_hold_any_end_of_a_line(tmp_path):
+    path = tmp_path / "goals.jsonl"
+    fields = {"goal": "one\u2028two\x85three", "repo": "/r", "test": "true", "agent_command": "a"}
+    path.write_text(json.dumps(fields, ensure_ascii=False) + "\r\n")
+    assert plan_of(FleetRequest(file=str(path)), "f").requests[0].goal == fields["goal"]
+
+
 def test_json_lines_and_goals_of_the_form_add_up(tmp_path):
     path = tmp_path / "goals.jsonl"
     path.write_text("\n".join(json.dumps({"goal": f"g{n}", "repo": "/r"}) for n in range(9)) + "\n\n")

@@ -8,11 +8,12 @@ import threading
 
 import pytest
 
+from buildloop.cli.status import run_facts
 from buildloop.cli.tell import tell_run
 from buildloop.decide import Stop, decide
 from buildloop.errors import InputError
 from buildloop.models import Tampering
-from buildloop.people.answer import Answer, Choice, read_answer, write_answer
+from buildloop.people.answer import Answer, Choice, read_answer, was_stopped, write_answer
 from buildloop.people.asked import Asked, asks, open_question, question
 from buildloop.people.granted import after
 from buildloop.people.hints import give, hints, unheard
@@ -34,6 +35,13 @@ def test_a_hint_has_a_section_of_its_own_and_leaves_the_goal_alone():
     assert "## Guidance From a Person\n\nSomebody who watches this run says:\n\nlook at the sign" in text
     assert "## Your Goal\n\nmake the tests pass\n" in text
     assert "Guidance" not in compose_prompt(begun()).text
+
+
+@pytest.mark.parametrize("text", ["first\u2028second", "a\x85b", "a\u2029b\x1cc"])
+def test_a_hint_may_hold_any_end_of_a_line(tmp_path, text):
+    give(tmp_path, text, "me")
+    give(tmp_path, "plain", "me")
+    assert [one.text for one in hints(tmp_path)] == [text, "plain"]
 
 
 def test_a_hint_is_the_same_hint_however_often_it_is_given(tmp_path):
@@ -105,6 +113,8 @@ def test_what_cannot_be_told_is_said_in_one_sentence(run, arguments, sentence):
         ({"hint": "go on"}, "used up; say how much more it gets with --more-usd"),
         ({"hint": None, "more": {"more_minutes": 5}}, "has no --budget-minutes"),
         ({"hint": None, "stop": True}, "could not be told to stop: it is not at work"),
+        ({"hint": None, "more": {"more_usd": float("inf")}}, "--more-usd is not usable"),
+        ({"hint": "x", "more": {"more_usd": 1, "more_iterations": 10**6}}, "--more-iterations is not usable"),
     ],
 )
 def test_an_answer_that_changes_nothing_is_not_taken(run, arguments, sentence):
@@ -118,6 +128,7 @@ def test_a_question_is_open_until_it_is_answered(run, capsys):
     assert open_question(run) is None
     asked = ask(run)
     assert open_question(run) == asked
+    assert run_facts(run)["state"] == "waiting"
     tell_run("r1", "use the sign", run.path.parents[1], more={"more_iterations": 3, "more_usd": None})
     assert read_answer(run.path, asked.key) == Answer(hint="use the sign", more_iterations=3)
     assert "it is not at work" in " ".join(capsys.readouterr().out.split())
@@ -196,6 +207,8 @@ def test_an_answer_is_for_the_question_it_was_given_to(prefect_server, request_f
     working.join(60)
     stopped = ended[0].result(raise_on_failure=False)
     assert stopped.reason is StopReason.MAX_ITERATIONS
+    assert stopped.explanation.startswith("A person was asked and stopped it.")
+    assert was_stopped(run.path), "a supervisor does not try it again"
 
     again = threading.Thread(target=lambda: ended.append(build_loop(asked, return_state=True)))
     again.start()
