@@ -14,11 +14,12 @@ from buildloop.agents.contract import AgentCall
 from buildloop.agents.registry import agent_for, as_falsifier
 from buildloop.budget import budget_refusal, dollars_left, time_limit
 from buildloop.errors import AgentRefused, AgentUnavailable, BudgetExceeded
-from buildloop.falsify import falsify_prompt, judged, tests_among
+from buildloop.falsify import falsify_prompt, judged, storable, tests_among
 from buildloop.files import write_atomic
 from buildloop.gate.run import run_gate
 from buildloop.ledger import UNPAID, call_of
 from buildloop.models import AgentOutcome, AgentReply, GateReport, Refutation, RefutingTest, WorkspaceInfo
+from buildloop.redact import mask_own
 from buildloop.request import BuildRequest
 from buildloop.stopwatch import save_stopwatch, worked_seconds
 from buildloop.workspace.checkpoint import diff_text, settle_after_gate
@@ -30,6 +31,7 @@ from tasks.options import DURABLE, tell
 from tasks.surroundings import Surroundings, gate_setup, surroundings
 
 ATTEMPTS = 2
+IN_A_TEST = "a secret in a test of the second agent"
 KEPT = TypeAdapter(tuple[RefutingTest, ...])
 
 
@@ -83,7 +85,13 @@ def _written(given: FalsifyInput, here: Surroundings) -> tuple[RefutingTest, ...
         return KEPT.validate_json(kept.read_bytes())
     with second_worktree(given.workspace, given.commit) as second:
         reply = _answer(given, second, folder)
-        tests = tests_among(added_files(second, given.commit, folder / "exclude"))
+        added = added_files(second, given.commit, folder / "exclude")
+    kept_files = storable(added, mask_own)
+    for name in sorted({*added} - {*kept_files}):
+        here.run.events.emit(
+            "loop.secret_refused", iteration=given.number, file=here.redact(name), kind=IN_A_TEST, line=0
+        )
+    tests = tests_among(kept_files)
     write_atomic(kept, KEPT.dump_json(tests, indent=2).decode() + "\n")
     here.run.ledger.add(call_of(given.session, given.number, reply, datetime.now(UTC)))
     return tests
