@@ -6,6 +6,7 @@ import os
 from datetime import datetime
 from pathlib import Path
 
+from buildloop.agents.home import forget_homes
 from buildloop.decide import Stop
 from buildloop.ledger import spent
 from buildloop.models import Iteration
@@ -57,6 +58,7 @@ def close_run(state: LoopState, stop: Stop, now: datetime) -> BuildResult:
     release(state.workspace, keep=not complete)
     if complete:
         forget_best(state.workspace, run.run_id)
+        forget_homes(run.path)
     run.save("result.json", result)
     return result
 
