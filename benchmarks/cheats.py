@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.cheats_parts.cases import GROUPS, Case, load_cases
+from benchmarks.cheats_parts.cases import GROUPS, load_cases
 from benchmarks.cheats_parts.judge import Judged, can_run, play, prepare_ground
 
 
@@ -29,12 +29,15 @@ def main() -> int:
     given = options.parse_args()
     cases = [case for case in load_cases() if given.only in case.label]
 
-    def judged(case: Case) -> Judged:
+    def judged(base: str) -> list[Judged]:
+        mine = [case for case in cases if case.base.name == base]
         with tempfile.TemporaryDirectory() as folder:
-            return play(case, prepare_ground(case.base, Path(folder)), real=not given.trees and can_run(case))
+            ground = prepare_ground(mine[0].base, Path(folder))
+            return [play(case, ground, real=not given.trees and can_run(case)) for case in mine]
 
     with ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(judged, cases))
+        bases = dict.fromkeys(case.base.name for case in cases)
+        results = [one for found in pool.map(judged, bases) for one in found]
     for one in results:
         broken = one.green is False
         if given.verbose or not one.right or broken:

@@ -160,6 +160,7 @@ def missed(figures: dict[str, float]) -> list[str]:
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--rows", type=int, default=FULL, help="how many failures are stored")
+    arguments.add_argument("--lookups", type=int, default=LOOKUPS, help="how many of them are asked for")
     arguments.add_argument(
         "--writers", type=int, default=WRITERS, help="processes that write at the same time"
     )

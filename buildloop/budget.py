@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from buildloop.ledger import Call, spent
+from buildloop.ledger import Call
+from buildloop.models import Usage
 from buildloop.request import BuildRequest
 
 # The dearest of the last few calls: prompts grow, and a budget is a promise.
@@ -35,8 +36,8 @@ def budget_refusal(request: BuildRequest, calls: Sequence[Call], worked_seconds:
     return next((refusal for refusal in refusals if refusal), None)
 
 
-def dollars_left(request: BuildRequest, calls: Sequence[Call]) -> float | None:
-    return None if request.budget_usd is None else request.budget_usd - (spent(calls).cost_usd or 0.0)
+def dollars_left(request: BuildRequest, spent: Usage) -> float | None:
+    return None if request.budget_usd is None else request.budget_usd - (spent.cost_usd or 0.0)
 
 
 def time_limit(request: BuildRequest, worked_seconds: float) -> float:

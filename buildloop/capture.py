@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import select
+import stat
 import threading
 import time
 from collections import deque
@@ -17,6 +20,9 @@ HEAD_BYTES = 48 * 2**20
 TAIL_BYTES = 16 * 2**20
 CHUNK_BYTES = 2**16
 HELD_BYTES = 4096
+# Once the process is gone its pipe holds no more than this; whoever still writes into it is not the process.
+LEFT_BYTES = 2**20
+SILENCE_MS = 2000
 
 
 class Capture:
@@ -32,6 +38,8 @@ class Capture:
         self._tail_size = self._left_out = 0
         self._thread = threading.Thread(target=self._pump, daemon=True)
         self._error: OSError | None = None
+        self._leaving = threading.Event()
+        self._left = LEFT_BYTES
         self.last_output = time.monotonic()
 
     def __enter__(self) -> Capture:
@@ -53,6 +61,7 @@ class Capture:
         if self._thread.ident is None:
             os.close(self.write_end)
         else:
+            self._leaving.set()
             self._thread.join()
         os.close(self._read_end)
         if self._error is not None and error is None:
@@ -64,13 +73,32 @@ class Capture:
         except OSError as error:
             self._error = error
             # Whoever writes must not block on a pipe that nobody reads.
-            while os.read(self._read_end, CHUNK_BYTES):
+            while self._next_chunk():
                 pass
 
+    def _next_chunk(self) -> bytes:
+        """Empty at the end; also when the process is gone, but something it left behind holds its pipe open."""
+        waiting = select.poll()
+        waiting.register(self._read_end, select.POLLIN)
+        while not waiting.poll(SILENCE_MS):
+            if self._leaving.is_set():
+                return b""
+        if self._leaving.is_set():
+            self._left -= CHUNK_BYTES
+        return os.read(self._read_end, CHUNK_BYTES) if self._left > 0 else b""
+
+    def _new_file(self) -> BinaryIO:
+        """Always a file of our own: whoever runs in a sandbox may have put a link or a pipe in its place."""
+        with contextlib.suppress(FileNotFoundError):
+            if not stat.S_ISCHR(self._path.lstat().st_mode):
+                self._path.unlink()
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+        return os.fdopen(os.open(self._path, flags, 0o644), "wb")
+
     def _copy(self) -> None:
-        with self._path.open("wb") as stream:
+        with self._new_file() as stream:
             pending = b""
-            while chunk := os.read(self._read_end, CHUNK_BYTES):
+            while chunk := self._next_chunk():
                 self.last_output = time.monotonic()
                 whole, newline, pending = (pending + chunk).rpartition(b"\n")
                 if newline:

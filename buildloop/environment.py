@@ -11,6 +11,8 @@ from buildloop.memory.location import VARIABLE as MEMORY_VARIABLE
 
 # buildloop sets these for itself when it brings its own Prefect server; they are not the user's.
 EMBEDDED_FLAG = "_BUILDLOOP_EMBEDDED"
+# Who may talk to the Prefect API may start runs of any command, outside of every sandbox.
+WAY_TO_PREFECT = frozenset({"PREFECT_API_URL", "PREFECT_API_KEY", "PREFECT_API_AUTH_STRING"})
 # Lists of folders: what a recovery adds comes before what the user has, it does not replace it.
 JOINED = ("PYTHONPATH", "PATH")
 PYTHON_PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
@@ -39,7 +41,7 @@ def child_environment(
 
 def _is_ours(name: str, embedded: bool) -> bool:
     """The address of a team's memory is ours too: it may hold a password, and no agent or test needs it."""
-    if name in (EMBEDDED_FLAG, MEMORY_VARIABLE) or name.startswith("PREFECT__"):
+    if name in (EMBEDDED_FLAG, MEMORY_VARIABLE) or name in WAY_TO_PREFECT or name.startswith("PREFECT__"):
         return True
     return embedded and name.startswith("PREFECT_")
 

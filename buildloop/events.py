@@ -106,15 +106,16 @@ def make_event(event_type: str, run_id: str, now: datetime, fields: dict[str, An
     return {"ts": stamp, "ts_epoch": int(now.timestamp()), "type": event_type, "run_id": run_id, **fields}
 
 
-def read_events(path: Path, *, last_bytes: int | None = None) -> Iterator[dict[str, Any]]:
-    """The log's events in order, or those in its last bytes; a line torn by a crash is passed over."""
+def read_events(path: Path, *, last_bytes: int | None = None, only: str = "") -> Iterator[dict[str, Any]]:
+    """The log's events in order, or those in its last bytes, or of one type; a line torn by a crash is passed over."""
+    wanted = only.encode()
     if not path.exists():
         return
     with path.open("rb") as stream:
         if last_bytes is not None:
             stream.seek(max(0, path.stat().st_size - last_bytes))
         for line in stream:
-            if (event := read_event(line)) is not None:
+            if wanted in line and (event := read_event(line)) is not None and only in ("", event["type"]):
                 yield event
 
 

@@ -7,6 +7,7 @@ Both are one-line YAML strings, so no text in a goal can become a setting.
 from __future__ import annotations
 
 import shutil
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ def write_state(path: Path, state: StateFile, free_bytes: int | None = None) -> 
             f"only {free // 2**20} MB are free where {path} is kept; free at least 100 MB and resume the run"
         )
     if path.exists():
-        state = state.model_copy(update={"original_goal": read_state(path).original_goal})
+        state = state.model_copy(update={"original_goal": _original_goal(path)})
     try:
         write_atomic(path, render_state(state), view=True)
     except OSError as error:
@@ -74,7 +75,8 @@ def write_state(path: Path, state: StateFile, free_bytes: int | None = None) -> 
 
 def render_state(state: StateFile) -> str:
     fields = state.model_dump(mode="json", exclude={"log"})
-    matter = "".join(f"{name}: {_scalar(value)}\n" for name, value in fields.items())
+    lines = ((name, tuple(value) if isinstance(value, list) else value) for name, value in fields.items())
+    matter = "".join(f"{name}: {_scalar(value)}\n" for name, value in lines)
     log = "\n".join(state.log)
     return f"{FENCE}\n{matter}{FENCE}\n\n## Log\n\n{log}\n"
 
@@ -99,16 +101,35 @@ def parse_state(text: str) -> StateFile:
         raise InputError(f"this loop state file is damaged: {str(error).splitlines()[0]}") from None
 
 
+def _original_goal(path: Path) -> str:
+    """Only this is wanted of the old file, and every field of ours is one line."""
+    head = path.read_bytes().decode("utf-8", "surrogateescape").partition(f"\n{FENCE}\n")[0]
+    line = next((line for line in head.split("\n") if line.startswith('original_goal: "')), "")
+    return _quoted(line) or read_state(path).original_goal
+
+
+@lru_cache(maxsize=64)
+def _quoted(line: str) -> str | None:
+    try:
+        fields = yaml.safe_load(line)
+    except yaml.YAMLError:
+        return None
+    found = fields.get("original_goal") if isinstance(fields, dict) else None
+    return found if isinstance(found, str) else None
+
+
 def strip_legacy(goal: str) -> str:
     """The user's own words in a goal that an older tool has appended to."""
     positions = [index for marker in LEGACY_MARKERS if (index := goal.find(marker)) > 0]
     return goal[: min(positions)].rstrip() if positions else goal
 
 
-def _scalar(value: Any) -> str:  # noqa: ANN401
+@lru_cache(maxsize=256, typed=True)
+def _scalar(value: str | float | tuple[str, ...] | None) -> str:
     """One line of YAML. Strings are double-quoted with every odd character escaped."""
-    style = '"' if isinstance(value, str | list) else None
+    style = '"' if isinstance(value, str | tuple) else None
+    plain = list(value) if isinstance(value, tuple) else value
     text = yaml.safe_dump(
-        value, default_style=style, default_flow_style=True, width=float("inf"), allow_unicode=True
+        plain, default_style=style, default_flow_style=True, width=float("inf"), allow_unicode=True
     )
     return text.removesuffix("...\n").strip()

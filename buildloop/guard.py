@@ -36,7 +36,7 @@ def main() -> int:
         _signal_all(signal.SIGTERM)
         _wait(child, None, time.monotonic() + grace)
     status = _reap(child)
-    while _signal_all(signal.SIGKILL):
+    while _has_children() and _signal_all(signal.SIGKILL):
         status = _reap(child, status)
         time.sleep(0.01)
     status = _reap(child, status)
@@ -94,6 +94,17 @@ def _reap(child: int, known: int | None = None) -> int | None:
             return known
         if pid == child:
             known = status
+
+
+def _has_children() -> bool:
+    """Without children there are no descendants either: orphans become ours. Elsewhere than on Linux we must look."""
+    if sys.platform != "linux":
+        return True
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def _signal_all(number: int) -> bool:

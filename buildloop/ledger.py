@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from buildloop.models import AgentOutcome, AgentReply, Frozen, Usage
 
 LEDGER_FILE = "ledger.jsonl"
 UNDER_WAY_FILE = "call-under-way"
+ENDING_BYTES = 256
 
 # These ended before a model worked for us; an unknown cost of theirs is no cost.
 UNPAID = frozenset({AgentOutcome.TRANSIENT, AgentOutcome.REFUSED})
@@ -49,14 +50,16 @@ class Ledger:
 
     def calls(self) -> list[Call]:
         """In order; a line that a crash tore is passed over."""
-        if not self.path.exists():
-            return []
-        return [call for line in self.path.read_bytes().splitlines() if (call := _read(line))]
+        return list(_read_on(self.path).calls)
+
+    def spent(self) -> Usage:
+        """What all calls together used; a figure that no call reported stays unknown."""
+        return _read_on(self.path).total
 
     def has_answer(self, session: int, iteration: int) -> bool:
         return any(
             call.session == session and call.iteration == iteration and call.paid and not call.interrupted
-            for call in self.calls()
+            for call in reversed(_read_on(self.path).calls)
         )
 
     def begin(self, session: int, iteration: int) -> None:
@@ -110,11 +113,6 @@ def call_of(session: int, iteration: int, reply: AgentReply, ended: datetime) ->
     )
 
 
-def spent(calls: Sequence[Call]) -> Usage:
-    """What all calls together used; a figure that no call reported stays unknown."""
-    return add_up([call.usage for call in calls])
-
-
 def add_up(usages: Sequence[Usage]) -> Usage:
     """The sum of what was reported; a figure nobody reported stays unknown."""
 
@@ -125,6 +123,42 @@ def add_up(usages: Sequence[Usage]) -> Usage:
     summed = {name: total(name) for name in Usage.model_fields if name != "context_tokens"}
     last = usages[-1].context_tokens if usages else None
     return Usage.model_validate({**summed, "context_tokens": last})
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A ledger as far as it was read, whole lines only: some are added, and every step asks for it. `ending` shows that
+    the file is still the same."""
+
+    size: int = 0
+    ending: bytes = b""
+    calls: tuple[Call, ...] = ()
+    total: Usage = field(default_factory=Usage)
+
+    def with_lines(self, text: bytes) -> _Reading:
+        new = tuple(call for line in text.splitlines() if (call := _read(line)))
+        total = add_up([self.total, *(call.usage for call in new)]) if new else self.total
+        ending = (self.ending + text)[-ENDING_BYTES:]
+        return _Reading(self.size + len(text), ending, (*self.calls, *new), total)
+
+
+_readings: dict[Path, _Reading] = {}
+
+
+def _read_on(path: Path) -> _Reading:
+    known = _readings.get(path, _Reading())
+    try:
+        with path.open("rb") as stream:
+            stream.seek(known.size - len(known.ending))
+            if stream.read(len(known.ending)) != known.ending:
+                known = _Reading()
+                stream.seek(0)
+            text = stream.read()
+    except FileNotFoundError:
+        return _Reading()
+    whole = text.rpartition(b"\n")
+    _readings[path] = known = known.with_lines(whole[0] + whole[1])
+    return known.with_lines(whole[2])
 
 
 def _read(line: bytes) -> Call | None:

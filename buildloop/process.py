@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from buildloop.sandbox import NO_SANDBOX, Sandbox
 GUARD = Path(__file__).with_name("guard.py")
 MARK = "_BUILDLOOP_MARK"
 GRACE_SECONDS = 3.0
+# What the guard needs beyond the grace to end all that it holds; one that was stopped never does.
+GUARD_SECONDS = 10.0
 POLL_SECONDS = 0.02
 STOP_POLL_SECONDS = 0.25
 
@@ -56,7 +59,7 @@ def run_process(
     guard could not hold on to. Raises RunCancelled when the run is asked to stop meanwhile.
     """
     started = time.monotonic()
-    argv, environment = sandbox.wrap(argv, cwd, environment), sandbox.environment(environment)
+    argv, environment = sandbox.wrap(argv, cwd, environment, mark), sandbox.environment(environment)
     with (
         _open_stdin(stdin) as source,
         _control_pipe() as (held, given),
@@ -81,10 +84,9 @@ def run_process(
             timed_out, idle = _wait(process, (out, err), started, timeout, idle_timeout)
         finally:
             held.close()
-            if process.wait() < 0:
-                sweep(
-                    mark
-                )  # the guard itself was killed, by the kernel for want of memory or by its own child
+            if _end_of(process, grace + GUARD_SECONDS) < 0:
+                sweep(mark)  # the guard was killed: by us, by the kernel for want of memory, by its own child
+            sandbox.end(mark)
     code = process.returncode
     return ProcessResult(code if code >= 0 else 128 - code, time.monotonic() - started, timed_out, idle)
 
@@ -107,20 +109,50 @@ def _wait(
     timeout: float,
     idle_timeout: float | None,
 ) -> tuple[bool, bool]:
-    next_look = started
-    while True:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(POLL_SECONDS)
-            return False, False
-        now = time.monotonic()
-        if now >= next_look:
+    with _exit_watch(process.pid) as ended_within:
+        while True:
             check_stop()
-            next_look = now + STOP_POLL_SECONDS
-        if now - started >= timeout:
-            return True, False
-        quiet_since = max(started, *(capture.last_output for capture in captures))
-        if idle_timeout is not None and now - quiet_since >= idle_timeout:
-            return True, True
+            now = time.monotonic()
+            if ended_within(max(0.0, min(STOP_POLL_SECONDS, started + timeout - now))):
+                process.wait()
+                return False, False
+            now = time.monotonic()
+            if now - started >= timeout:
+                return True, False
+            quiet_since = max(started, *(capture.last_output for capture in captures))
+            if idle_timeout is not None and now - quiet_since >= idle_timeout:
+                return True, True
+
+
+@contextlib.contextmanager
+def _exit_watch(pid: int) -> Iterator[Callable[[float], bool]]:
+    """Asks whether our child has ended, or ends within so many seconds; on Linux the kernel wakes us at that moment."""
+    if not hasattr(os, "pidfd_open"):
+        yield lambda seconds: _polled(pid, seconds)
+        return
+    descriptor, ready = os.pidfd_open(pid), select.poll()
+    ready.register(descriptor, select.POLLIN)
+    try:
+        yield lambda seconds: bool(ready.poll(seconds * 1000))
+    finally:
+        os.close(descriptor)
+
+
+def _polled(pid: int, seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        if time.monotonic() >= end:
+            return False
+        time.sleep(POLL_SECONDS)
+    return True
+
+
+def _end_of(process: subprocess.Popen[bytes], seconds: float) -> int:
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
 
 
 @contextlib.contextmanager

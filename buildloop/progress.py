@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from buildloop.diagnosis.fingerprint import fingerprint
+from buildloop.fold import Fold
 from buildloop.models import GateReport, Iteration, Remedy, Verdict
 
 
@@ -44,16 +45,22 @@ def failures_of(report: GateReport) -> frozenset[str]:
 
 
 def introduced_by(iterations: Sequence[Iteration]) -> dict[str, int]:
-    """For each failure of the last gate the iteration since which it is there; 0 means: from the start.
-
-    Where nothing passed, a test that is not named may just not have been reached: it is not taken for mended.
-    """
-    since: dict[str, int] = {}
-    for one in iterations:
-        unanswered, nothing_passed, _ = badness(one.gate)
-        now = {name: since.get(name, one.number) for name in failures_of(one.gate)}
-        since = {**since, **now} if unanswered or nothing_passed else now
+    """For each failure of the last gate the iteration since which it is there; 0 means: from the start."""
+    since = _since(tuple(iterations))
     return {name: since[name] for name in since if name in failures_of(iterations[-1].gate)}
+
+
+def _since_after(
+    since: Mapping[str, int], iterations: tuple[Iteration, ...], place: int
+) -> Mapping[str, int]:
+    """Where nothing passed, a test that is not named may just not have been reached: it is not taken for mended."""
+    one = iterations[place]
+    unanswered, nothing_passed, _ = badness(one.gate)
+    now = {name: since.get(name, one.number) for name in failures_of(one.gate)}
+    return {**since, **now} if unanswered or nothing_passed else now
+
+
+_since: Fold[Iteration, Mapping[str, int]] = Fold(dict, _since_after)
 
 
 def recovery_effects(iterations: Sequence[Iteration]) -> list[RecoveryEffect]:

@@ -6,32 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from buildloop.context.session import window_in_force
-from buildloop.context.window import check_context_exhaustion, get_context_usage_pct, session_fill
+from buildloop.context.window import check_context_exhaustion, get_context_usage_pct
 from buildloop.diagnosis.fingerprint import fingerprint_reading
 from buildloop.diagnosis.model import FailureMode
 from buildloop.ledger import add_up
-from buildloop.models import (
-    AgentReply,
-    ContextSummary,
-    GateReport,
-    Iteration,
-    Refutation,
-    Usage,
-    Verdict,
-    WorkspaceInfo,
-)
-from buildloop.progress import badness
+from buildloop.models import ContextSummary, GateReport, Iteration, Refutation, Usage, Verdict, WorkspaceInfo
 from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
+from buildloop.tally import Session, Tally, tally_of
 
 RESTART_BOOST = 2
 ITERATIONS_WHEN_STUCK = 10
 PROBE_SECONDS = 60.0
 # The failing set shrinks as long as one of the last few iterations is the best so far.
 PROGRESS_WITHIN = 3
-
-
-def _goodness(one: Iteration) -> tuple[bool, bool, int, int]:
-    return *badness(one.gate), -one.number if one.gate.passed else one.number
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +79,21 @@ class LoopState:
         return self.last.gate.tree != self.baseline.gate.tree
 
     @property
-    def session_replies(self) -> tuple[AgentReply, ...]:
-        return tuple(one.agent.reply for one in self.iterations if one.agent and one.session == self.session)
+    def tally(self) -> Tally:
+        return tally_of(self.iterations)
 
     @property
     def fill(self) -> tuple[int, int]:
-        return session_fill([reply.usage for reply in self.session_replies if reply.keeps_context])
+        return self._session.fill.tokens
 
     @property
     def window(self) -> int:
-        return window_in_force(self.request, self.session_replies)
+        return window_in_force(self.request, self._session.told)
+
+    @property
+    def _session(self) -> Session:
+        last = self.tally.session
+        return last if last.number == self.session else Session(self.session)
 
     @property
     def context_pct(self) -> int:
@@ -115,7 +107,9 @@ class LoopState:
     def best(self) -> Iteration:
         """The iteration with the fewest failures; of red ones the earliest, because what came after it did not help, of
         green ones the latest, because it holds the most work."""
-        return min(self.iterations, key=_goodness)
+        best = self.tally.best
+        assert best is not None, "there is a baseline"
+        return best
 
     @property
     def best_commit(self) -> str:
@@ -124,7 +118,7 @@ class LoopState:
     @property
     def heard(self) -> frozenset[str]:
         """The hints of people that some prompt has shown."""
-        return frozenset(hint for one in self.iterations if one.agent for hint in one.agent.heard)
+        return self.tally.heard
 
     @property
     def shrinking(self) -> bool:
@@ -134,14 +128,11 @@ class LoopState:
     @property
     def rung(self) -> int:
         """The place on the ladder of agents that is called next. It only goes up in one run."""
-        called = (one.agent.reply.rung for one in self.iterations if one.agent)
-        chosen = (remedy.recovery.rung or 0 for one in self.iterations for remedy in one.remedies)
-        return min(max((0, *called, *chosen)), len(self.request.agents) - 1)
+        return min(self.tally.rung, len(self.request.agents) - 1)
 
     @property
     def flaky_seen(self) -> bool:
-        remedies = (remedy for one in self.iterations for remedy in one.remedies)
-        return any(remedy.diagnosis.mode is FailureMode.TEST_FLAKINESS for remedy in remedies)
+        return self.tally.flaky
 
     @property
     def total_usage(self) -> Usage:
@@ -150,17 +141,16 @@ class LoopState:
     @property
     def refutation(self) -> Refutation | None:
         """What the second agent's test said last, if it has had its try."""
-        reports = (report for one in reversed(self.iterations) for report in reversed(one.reports))
-        return next((report.refutation for report in reports if report.refutation), None)
+        return self.tally.refutation
 
     @property
     def redirect(self) -> str:
         """The standing order of the last redirect; it holds as long as the failure it was given for."""
-        for one in reversed(self.iterations):
-            if one.recovery and one.recovery.strategy.action == "reduce_and_redirect":
-                same = fingerprint_reading(one.gate.reading) == fingerprint_reading(self.last.gate.reading)
-                return one.recovery.note if same and not self.last.gate.passed else ""
-        return ""
+        told = self.tally.redirected
+        if told is None or told.recovery is None or self.last.gate.passed:
+            return ""
+        same = fingerprint_reading(told.gate.reading) == fingerprint_reading(self.last.gate.reading)
+        return told.recovery.note if same else ""
 
     def with_iteration(self, iteration: Iteration) -> LoopState:
         """Add a finished iteration and let its recovery take effect."""
@@ -181,7 +171,7 @@ class LoopState:
     def _extended(self) -> LoopState:
         """A few iterations more at the limit while that pays. A run that was redirected once is not extended: its
         limit was cut for a reason."""
-        redirected = any(one.recovery and one.recovery.back_to for one in self.iterations)
+        redirected = self.tally.went_back is not None
         due = self.number == self.max_iterations and self.extensions < EXTENSIONS_CAP
         if not due or redirected or not self.shrinking or self.last.gate.passed:
             return self
@@ -190,8 +180,7 @@ class LoopState:
         return replace(self, max_iterations=more, extensions=extended)
 
     def was_tried(self, action: str, fingerprint: str) -> bool:
-        remedies = (remedy for one in self.iterations for remedy in one.remedies)
-        return any(r.recovery.strategy.action == action and r.fingerprint == fingerprint for r in remedies)
+        return (action, fingerprint) in self.tally.tried
 
     def environment_after(self, iteration: Iteration) -> dict[str, str]:
         """What recoveries have put into the environment of later agents and gates."""
@@ -205,12 +194,11 @@ class LoopState:
 
     def worth_probing(self, report: GateReport) -> bool:
         """A rerun is cheap and may tell: named tests failed in a way that was not tried before in this run."""
-        known = {fingerprint_reading(past.reading) for one in self.iterations for past in one.reports}
         return (
             report.verdict is Verdict.FAILED
             and bool(report.reading.failing)
             and report.seconds <= PROBE_SECONDS
-            and fingerprint_reading(report.reading) not in known
+            and fingerprint_reading(report.reading) not in self.tally.prints
         )
 
     def restarted(self, summary: ContextSummary) -> LoopState:

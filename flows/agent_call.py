@@ -16,7 +16,7 @@ from buildloop.recovery.policy import AGENT_RETRIES, RetryPolicy, retry_policy
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 from tasks.iterate import IterateInput, iterate
-from tasks.options import as_one, step_key, task_options
+from tasks.options import as_one, configured, step_key
 from tasks.remember import recall
 from tasks.wait import WaitInput, wait
 
@@ -62,7 +62,7 @@ def _answer(state: LoopState, number: int, rung: int) -> AgentRun:
 
 
 def _call(state: LoopState, number: int, rung: int) -> AgentRun:
-    run_agent = iterate.with_options(**task_options(_iterate_policy(state), state.request))
+    run_agent = configured(iterate, _iterate_policy(state), state.request)
     hints = unheard(state.request.run_dir, state.heard)
     texts = [hint.text for hint in hints]
     return run_agent(
@@ -90,7 +90,7 @@ def _call(state: LoopState, number: int, rung: int) -> AgentRun:
 
 def _recalled(state: LoopState, number: int, hints: list[str]) -> History:
     """What earlier runs know about the failure at hand; asked once an iteration, whoever answers it."""
-    ask = recall.with_options(**task_options(retry_policy(None, state.request).recover, state.request))
+    ask = configured(recall, retry_policy(None, state.request).recover, state.request)
     return ask(step_key(state.request, state.session, number, "recall"), as_one(state), hints)
 
 

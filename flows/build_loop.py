@@ -45,7 +45,7 @@ from tasks.github import read_issue, tell_github
 from tasks.lease import leased
 from tasks.live_views import live_views
 from tasks.masked_logs import mask_logs
-from tasks.options import as_one, short_id, step_key, task_options
+from tasks.options import as_one, configured, short_id, step_key
 from tasks.prefect_cancel import stopped_by_prefect
 from tasks.prepare_workspace import prepare_workspace, take_over
 from tasks.record import facts_from
@@ -109,7 +109,7 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
 def _work(request: BuildRequest) -> BuildResult:
     take_over(request)
     request = _with_issue(request)
-    prepare = prepare_workspace.with_options(**task_options(RetryPolicy(), request))
+    prepare = configured(prepare_workspace, RetryPolicy(), request)
     workspace = prepare(step_key(request, 1, 0, "prepare"), request)
     open_again(workspace)
     state = with_granted(LoopState.start(request, workspace), read_granted(request.run_dir))
@@ -126,6 +126,8 @@ def _work(request: BuildRequest) -> BuildResult:
                 continue
             if given.choice is Choice.ACCEPT:
                 stop = Stop(StopReason.ACCEPTED, f"A person accepted it as it is. {stop.explanation}")
+            else:
+                stop = Stop(stop.reason, f"A person was asked and stopped it. {stop.explanation}")
         return _ended(state, stop)
 
 
@@ -160,7 +162,7 @@ def _with_issue(request: BuildRequest) -> BuildRequest:
     """Goal and context from the issue, read once; a resumed run keeps what it began with."""
     if request.issue is None or heading(request.issue) in request.context:
         return request
-    read = read_issue.with_options(**task_options(RetryPolicy(), request))
+    read = configured(read_issue, RetryPolicy(), request)
     found = read(step_key(request, 1, 0, "issue"), request)
     return request.model_copy(update={"goal": found.goal, "context": found.context})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import os
 import threading
 import time
 from collections.abc import Sequence
@@ -26,6 +27,7 @@ from buildloop.redact import mask_own
 from buildloop.request import BuildRequest
 from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
+from buildloop.storage import bucket
 from flows.build_loop import build_loop
 from tasks import launch
 from tasks.artifacts import artifact_key
@@ -118,15 +120,26 @@ def _work(request: BuildRequest, deployment: str | None, purse: Purse, race: Rac
         return entry_without_result(request, NotStarted.BUDGET, "The fleet's budget is used up.")
     limited = request.model_copy(update={"budget_usd": share})
     try:
-        entry = _on_workers(limited, deployment) if deployment else _here(limited)
+        entry = _on_workers(limited, deployment, race) if deployment else _here(limited)
     except BuildloopError as error:
         entry = entry_without_result(limited, "refused", str(error))
     except Exception as error:  # one crashed run must not take the others along; its own flow run tells more
         entry = entry_without_result(limited, "crashed", mask_own(f"{type(error).__name__}: {error}"))
-    purse.pay(share, entry.cost_usd if entry.iterations else 0.0)
+    purse.pay(share, _cost(limited, entry, deployment))
     race.finished(entry)
     get_run_logger().info(f"{entry.run_id}: {entry.outcome}")
     return entry
+
+
+def _cost(request: BuildRequest, entry: Entry, deployment: str | None) -> float | None:
+    """What it really cost, also if it ended without a result; None where nobody can tell."""
+    if entry.iterations:
+        return entry.cost_usd
+    ledger = RunDir(request.run_dir).ledger
+    if ledger.calls():
+        return ledger.spent().cost_usd
+    elsewhere = deployment is not None and bucket(os.environ) is not None
+    return None if elsewhere else 0.0
 
 
 def _here(request: BuildRequest) -> Entry:
@@ -138,11 +151,11 @@ def _here(request: BuildRequest) -> Entry:
     return entry_without_result(request, "crashed", "the run ended without a result")
 
 
-def _on_workers(request: BuildRequest, deployment: str) -> Entry:
+def _on_workers(request: BuildRequest, deployment: str, race: Race) -> Entry:
     """Under a key of its own, so that a fleet that is started again finds its runs instead of doubling them."""
     key = f"buildloop/{request.run_id}"
     started = launch.start(deployment, request, key, tags=("fleet",))
-    found = launch.wait(started, request)
+    found = launch.wait(started, request, lambda: WHO if race.over else None)
     if found.result is not None:
         return entry_of(request, found.result)
     return entry_without_result(request, found.state_name.lower(), found.message)

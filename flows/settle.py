@@ -23,7 +23,7 @@ from buildloop.state import LoopState
 from tasks.classify import ClassifyInput, classify
 from tasks.falsify import FalsifyInput, falsify
 from tasks.gate import GateInput, gate
-from tasks.options import as_one, step_key, task_options
+from tasks.options import as_one, configured, step_key
 from tasks.recover import RecoverInput, recover
 
 # Each of these is tried at most once on one tree; they need no agent, only another gate run.
@@ -80,7 +80,7 @@ def _falsified(state: LoopState, iteration: Iteration) -> Iteration:
     request, earlier = state.request, state.refutation
     if earlier is not None and not earlier.refuted:
         return iteration
-    try_it = falsify.with_options(**task_options(retry_policy(None, request).iterate, request))
+    try_it = configured(falsify, retry_policy(None, request).falsify, request)
     found = try_it(
         step_key(request, state.session, iteration.number, "falsify", iteration.gate.tree),
         as_one(
@@ -107,7 +107,7 @@ def _reruns_if_flaky(state: LoopState, iteration: Iteration) -> Strategy | None:
 
 def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
     request, number = state.request, iteration.number
-    explain = classify.with_options(**task_options(retry_policy(None, request).recover, request))
+    explain = configured(classify, retry_policy(None, request).recover, request)
     turn = len(iteration.remedies) + 1
     history = _history(state, iteration)
     found = explain(
@@ -128,7 +128,7 @@ def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
         returned=returns_to_red_tree(state, iteration),
     )
     failure = fingerprint_reading(iteration.gate.reading)
-    act = recover.with_options(**task_options(retry_policy(strategy, request).recover, request))
+    act = configured(recover, retry_policy(strategy, request).recover, request)
     seen = replace(state, iterations=(*state.iterations, iteration))
     step = _ladder_step(seen, strategy, failure)
     recovery = act(
@@ -193,7 +193,7 @@ def run_gate(
     whole: bool = True,
     counter_proof: CounterProof | None = None,
 ) -> GateReport:
-    run = gate.with_options(**task_options(retry_policy(strategy, state.request).gate, state.request))
+    run = configured(gate, retry_policy(strategy, state.request).gate, state.request)
     return run(
         step_key(state.request, state.session, number, f"{step}-{turn}", tree),
         as_one(

@@ -13,9 +13,8 @@ from buildloop.recovery.policy import retry_policy
 from buildloop.state import LoopState
 from flows.agent_call import call_agent
 from flows.settle import run_gate, settled
-from tasks.options import as_one, step_key, task_options
+from tasks.options import as_one, configured, step_key
 from tasks.record import record
-from tasks.remember import remember
 from tasks.restart import RestartInput, restart
 
 
@@ -51,7 +50,7 @@ def end_session(state: LoopState, reason: str) -> LoopState:
             status=reason,
             tests=last.gate.in_words,
             usage_pct=state.context_pct,
-            files=_files_changed(state),
+            files=list(state.tally.files),
             errors=last.gate.reading.error_lines,
             fingerprints=[fingerprint(finding) for finding in last.gate.reading.findings],
             tried=[describe(one)[2:] for one in reversed(state.iterations) if one.agent],
@@ -62,7 +61,7 @@ def end_session(state: LoopState, reason: str) -> LoopState:
             ],
         ),
     )
-    begin_anew = restart.with_options(**task_options(retry_policy(None, request).recover, request))
+    begin_anew = configured(restart, retry_policy(None, request).recover, request)
     return state.restarted(
         begin_anew(step_key(request, state.session, state.number, "restart"), as_one(given))
     )
@@ -74,13 +73,6 @@ def _recorded(state: LoopState, iteration: Iteration) -> LoopState:
     after = replace(after, iterations=(*state.iterations, iteration))
     if iteration.gate.passed and (missing := proof_of(after, iteration).missing):
         after = after.with_note(missing)
-    write_down = record.with_options(**task_options(retry_policy(None, state.request).recover, state.request))
+    write_down = configured(record, retry_policy(None, state.request).recover, state.request)
     write_down(step_key(state.request, state.session, iteration.number, "record"), as_one(after))
-    learn = remember.with_options(**task_options(retry_policy(None, state.request).recover, state.request))
-    learn(step_key(state.request, state.session, iteration.number, "remember"), as_one(after))
     return after
-
-
-def _files_changed(state: LoopState) -> list[str]:
-    points = [one.agent.checkpoint for one in reversed(state.iterations) if one.agent]
-    return list(dict.fromkeys(file for point in points for file in point.files))

@@ -20,6 +20,8 @@ from buildloop.diagnosis.run_dir import FAILURE_MODE, classify_build_loop_failur
 from buildloop.errors import InputError, RunLocked
 from buildloop.events import also_told
 from buildloop.fields import as_a_form
+from buildloop.people.answer import was_stopped
+from buildloop.result import StopReason
 from buildloop.storage import default_state_dir
 from buildloop.supervise.issues import IssueSource
 from buildloop.supervise.ledger import Ledger
@@ -126,7 +128,8 @@ def ending_of(found: launch.Ended, attempt: Attempt) -> Ending:
     red = not result.reason.is_success
     return Ending(
         state=found.state_name,
-        reason=result.reason,
+        # Whoever stopped it does not want it tried again.
+        reason=StopReason.CANCELLED if red and was_stopped(attempt.request.run_dir) else result.reason,
         mode=_mode(attempt.request.run_dir) if red else None,
         explanation=result.explanation,
         iterations=result.iterations,

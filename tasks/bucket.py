@@ -34,9 +34,9 @@ DRAFT = ".in-transit"
 _sent: dict[Path, tuple[tuple[int, int], str]] = {}
 
 
-def result_storage(request: BuildRequest) -> Path | RemoteFileSystem:
-    url = bucket(os.environ)
-    return _block(f"{url}/results") if url else Path(request.state_dir) / "results"
+def result_storage(state_dir: str, url: str | None) -> Path | RemoteFileSystem:
+    """In the bucket at `url` if there is one, else in the state directory."""
+    return _block(f"{url}/results") if url else Path(state_dir) / "results"
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,10 +45,7 @@ class Store:
             ) from None
 
     def write_index(self, index: Index) -> None:
-        """Moved into place: whoever reads it sees the old list or the new one."""
-        draft = f"{self.place}/index-{token_hex(4)}.json"
-        self._write(draft, index.model_dump_json().encode())
-        self.files.mv(draft, f"{self.place}/index.json")
+        self.write("index.json", index.model_dump_json().encode())
 
     def put(self, path: Path, digest: str) -> None:
         target = self._object(digest)
@@ -62,7 +60,8 @@ class Store:
 
     def remove(self, digests: set[str]) -> None:
         for digest in digests:
-            self.files.rm_file(self._object(digest))
+            with contextlib.suppress(FileNotFoundError):
+                self.files.rm_file(self._object(digest))
 
     def read(self, name: str) -> bytes | None:
         try:
@@ -74,7 +73,10 @@ class Store:
         return content
 
     def write(self, name: str, content: bytes) -> None:
-        self._write(f"{self.place}/{name}", content)
+        """Moved into place: whoever reads it sees the old content or the new."""
+        draft = f"{self.place}/{name}-{token_hex(4)}"
+        self._write(draft, content)
+        self.files.mv(draft, f"{self.place}/{name}")
 
     def create(self, name: str, content: bytes) -> bool:
         """Whether it was not there. One of several that try at once succeeds, where the file system can tell."""

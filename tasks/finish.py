@@ -32,14 +32,14 @@ def finish(given: FinishInput) -> BuildResult:
     """Not kept as a result: a run that stopped may be resumed and end differently."""
     state, stop = given.state, given.stop
     run, now = RunDir(state.request.run_dir), datetime.now(UTC)
-    result = close_run(state, stop, now)
+    result = close_run(state, stop)
     facts = facts_from(run, state, result)
     if not stop.reason.is_success and stop.reason is not StopReason.CANCELLED:
         facts = advised(run, facts)
     write_reports(run, facts)
     if state.iterations:
         write_views(run, state, stop.reason, now)
-        show_now(run.run_id, lambda: publish(run, lambda: facts))
+        show_now(run.run_id, "artifacts", lambda: publish(run, lambda: facts))
     commits = sum(1 for one in state.iterations if one.agent and one.agent.checkpoint.changed)
     run.events.emit(
         "loop.completed",

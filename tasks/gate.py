@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from git.exc import GitCommandError
 from prefect import task
 
 from buildloop.diagnosis.model import LogReading
@@ -16,6 +17,7 @@ from buildloop.gate.run import GateSetup, run_gate
 from buildloop.models import CounterProof, GateReport, Verdict, WorkspaceInfo
 from buildloop.recovery.quarantine import judge, quarantined
 from buildloop.request import BuildRequest
+from buildloop.text import one_line
 from buildloop.workspace.checkpoint import settle_after_gate
 from buildloop.workspace.integrity import Evidence, Ran, check_integrity, counter_proof, ran
 from buildloop.workspace.worktree import reopen
@@ -90,7 +92,12 @@ def _counter_proof(
     def prove(evidence: Evidence) -> CounterProof | None:
         if given.counter_proof is not None:
             return given.counter_proof
-        proof = counter_proof(replace(evidence, commands=given.request.test), run, known)
+        try:
+            proof = counter_proof(replace(evidence, commands=given.request.test), run, known)
+        except (GitCommandError, OSError) as error:
+            reopen(given.workspace, given.commit)
+            here.run.events.emit("loop.degraded", what="counter-proof", why=here.redact(one_line(str(error))))
+            return None
         if proof is not None:
             settle_after_gate(given.workspace, here.run.exclude_file)
             here.run.events.emit(
@@ -122,9 +129,14 @@ def _with_integrity(
     evidence = Evidence(
         given.workspace, given.commit, given.commands, before, now, request.allow_test_changes
     )
+    green = report.passed
     report = check_integrity(
         report, evidence, request.integrity, here.redact, prove and partial(prove, evidence)
     )
+    if green and not report.passed:
+        here.run.events.emit(
+            "loop.completion_rejected", iteration=given.number, reason=here.redact(report.explanation)
+        )
     for one in report.tampering:
         here.run.events.emit(
             "loop.tampering",

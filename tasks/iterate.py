@@ -135,7 +135,7 @@ def _call(given: IterateInput, here: Surroundings, folder: Path) -> AgentReply:
             session=given.session,
             iteration=given.number,
             model=chosen.model,
-            budget_usd=dollars_left(given.request, here.run.ledger.calls()),
+            budget_usd=dollars_left(given.request, here.run.ledger.spent()),
             permissions=given.request.permissions,
             max_turns=given.request.max_turns,
             idle_timeout=given.request.agent_idle_timeout,

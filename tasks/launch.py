@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,7 +21,7 @@ from buildloop.errors import InputError
 from buildloop.request import BuildRequest
 from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
-from buildloop.storage import default_state_dir
+from buildloop.storage import bucket, default_state_dir
 
 POLL_SECONDS = 1.0
 
@@ -68,24 +70,30 @@ def ended(run: FlowRun, request: BuildRequest) -> Ended | None:
     return Ended(run.state.type.value, run.state.name or "", run.state.message or "", left)
 
 
-def wait(flow_run: UUID, request: BuildRequest) -> Ended:
-    """An API that does not answer for a while is asked again: the run goes on without us."""
+def wait(
+    flow_run: UUID, request: BuildRequest, unwanted_by: Callable[[], str | None] = lambda: None
+) -> Ended:
+    """An API that does not answer for a while is asked again: the run goes on without us. As soon as somebody does not
+    want the run any more (`unwanted_by` says who), it is stopped, and how it ended is waited for."""
     while True:
         try:
             if (found := look(flow_run, request)) is not None:
                 return found
+            if (who := unwanted_by()) is not None:
+                stop(flow_run, request, who)
         except httpx.HTTPError:
             pass
         time.sleep(POLL_SECONDS)
 
 
 def stop(flow_run: UUID, request: BuildRequest, who: str) -> None:
-    """Ask it in its own way first, so that it keeps its work and says how far it came; one that waits is cancelled."""
+    """Ask it in its own way where it can hear that, so that it says how far it came; one that does not work yet, or
+    works on files we do not share, is cancelled. May be said again: one that is just starting does not listen yet."""
     with get_client(sync_client=True) as client:
         state = client.read_flow_run(flow_run).state
-        if state is not None and state.is_running():
+        if state is not None and state.is_running() and bucket(os.environ) is None:
             ask_to_stop(request.run_dir, who)
-        elif state is None or not state.is_final():
+        elif state is None or not (state.is_final() or state.is_cancelling()):
             client.set_flow_run_state(flow_run, Cancelling(message=f"Cancelled by {who}."))
 
 

@@ -29,7 +29,7 @@ LEASE = "lease.json"
 LEASE_SECONDS = 60.0
 RENEW_SECONDS = 15.0
 LOOK_SECONDS = 0.5
-LOOKS = 4
+LOOKS = 20
 
 
 class Lease(Frozen):

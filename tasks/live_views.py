@@ -1,4 +1,4 @@
-"""Keeps a run's artifacts up to date from a thread of its own: no iteration waits for the Prefect API to take them.
+"""Keeps the views of a run up to date from a thread of its own: no iteration waits until they are drawn and sent.
 
 They show the run as it was a moment ago. What is still to be shown when the run ends is shown then.
 """
@@ -21,36 +21,41 @@ Show = Callable[[], None]
 
 @dataclass
 class _Desk:
-    """What is to be shown next; whatever waited before it is out of date."""
+    """What is to be shown next, by name; what waited under the same name before is out of date."""
 
-    waiting: Show | None = None
+    waiting: dict[str, Show] = field(default_factory=dict)
     at_once: bool = False
     closed: bool = False
     changed: threading.Condition = field(default_factory=threading.Condition)
 
-    def put(self, show: Show, *, at_once: bool = False) -> None:
+    def put(self, name: str, show: Show, *, at_once: bool = False) -> None:
         with self.changed:
-            self.waiting, self.at_once = show, at_once
+            self.waiting = {
+                **{other: kept for other, kept in self.waiting.items() if other != name},
+                name: show,
+            }
+            self.at_once = self.at_once or at_once
             self.changed.notify()
 
     def close(self, *, drop: bool) -> None:
         with self.changed:
-            self.waiting, self.closed = None if drop else self.waiting, True
+            self.waiting, self.closed = {} if drop else self.waiting, True
             self.changed.notify()
 
-    def take(self, pause: float) -> Show | None:
-        """The next thing to show, after the pause; None at the end."""
+    def take(self, pause: float) -> list[Show]:
+        """The next things to show, after the pause; none at the end."""
         with self.changed:
             self.changed.wait_for(lambda: self.closed or self.at_once, pause)
-            self.changed.wait_for(lambda: self.closed or self.waiting is not None)
-            show, self.waiting, self.at_once = self.waiting, None, False
-            return show
+            self.changed.wait_for(lambda: self.closed or bool(self.waiting))
+            shows, self.waiting, self.at_once = list(self.waiting.values()), {}, False
+            return shows
 
     def work(self) -> None:
         pause = 0.0
-        while (show := self.take(pause)) is not None:
+        while shows := self.take(pause):
             began = time.monotonic()
-            show()
+            for show in shows:
+                show()
             pause = max(SHORTEST_PAUSE, (time.monotonic() - began) * PARTS)
 
 
@@ -77,16 +82,16 @@ def live_views(run_id: str) -> Iterator[None]:
             thread.join()
 
 
-def show_soon(run_id: str, show: Show) -> None:
+def show_soon(run_id: str, name: str, show: Show) -> None:
     """`show` must not raise. Where nobody keeps live views it is called here and now."""
     if desk := _desks.get(run_id):
-        desk.put(show)
+        desk.put(name, show)
     else:
         show()
 
 
-def show_now(run_id: str, show: Show) -> None:
-    """The last word: nothing older is shown after it, and it is shown when this returns."""
+def show_now(run_id: str, name: str, show: Show) -> None:
+    """The last word: when this returns it is shown, and so is everything that waited before it."""
     shown = threading.Event()
 
     def last() -> None:
@@ -96,7 +101,7 @@ def show_now(run_id: str, show: Show) -> None:
             shown.set()
 
     if desk := _desks.get(run_id):
-        desk.put(last, at_once=True)
+        desk.put(name, last, at_once=True)
         shown.wait()
     else:
         show()

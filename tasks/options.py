@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar, cast
+from typing import Any, ParamSpec, TypedDict, TypeVar, cast
 
 from prefect import Task
 from prefect.client.schemas.objects import State, TaskRun
@@ -16,8 +18,11 @@ from pydantic import Field
 from buildloop.recovery.policy import RetryPolicy
 from buildloop.redact import mask_own
 from buildloop.request import BuildRequest
+from buildloop.storage import bucket
 from tasks.bucket import result_storage
 
+P = ParamSpec("P")
+R = TypeVar("R")
 T = TypeVar("T")
 
 
@@ -69,7 +74,17 @@ def as_one(value: T) -> T:
     return cast(T, quote(value))
 
 
-def task_options(policy: RetryPolicy, request: BuildRequest) -> TaskOptions:
+def configured(task: Task[P, R], policy: RetryPolicy, request: BuildRequest) -> Task[P, R]:
+    """The task under this policy. Each is made once: Prefect reads a task's source whenever it makes one."""
+    return cast("Task[P, R]", _configured(task, policy, request.state_dir, bucket(os.environ)))
+
+
+@lru_cache(maxsize=256)
+def _configured(task: Task[..., Any], policy: RetryPolicy, state_dir: str, url: str | None) -> Task[..., Any]:
+    return task.with_options(**task_options(policy, result_storage(state_dir, url)))
+
+
+def task_options(policy: RetryPolicy, storage: Path | RemoteFileSystem) -> TaskOptions:
     """Translate a policy.
 
     Prefect refuses a tuple of delays, and it calls the condition only if it is a plain function: a partial, a
@@ -85,7 +100,7 @@ def task_options(policy: RetryPolicy, request: BuildRequest) -> TaskOptions:
         "retries": policy.retries,
         "retry_delay_seconds": list(policy.delays),
         "retry_condition_fn": should_retry,
-        "result_storage": result_storage(request),
+        "result_storage": storage,
     }
     if policy.jitter:
         options["retry_jitter_factor"] = policy.jitter

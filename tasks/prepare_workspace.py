@@ -10,6 +10,7 @@ from buildloop.people.answer import forget_stops
 from buildloop.process import sweep
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
+from buildloop.sandbox import sandbox_of
 from buildloop.stopwatch import start_stopwatch
 from buildloop.workspace.worktree import check_branch_unmoved, prepare_worktree
 from tasks.bucket import keep
@@ -45,6 +46,7 @@ def take_over(request: BuildRequest) -> list[int]:
     run = RunDir(request.run_dir)
     start_stopwatch(run.path)
     left = sweep(run.mark)
+    sandbox_of(request).end(run.mark)
     before, workspace = run.result(), run.workspace()
     if before is not None and workspace is not None:
         check_branch_unmoved(workspace, before.commit)

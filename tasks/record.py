@@ -1,4 +1,4 @@
-"""Writes down a finished iteration: the run's files, its events, and the artifacts in the Prefect UI."""
+"""Writes down a finished iteration: the run's files, its events, what memory learns, the artifacts in the UI."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from buildloop.events import read_events
 from buildloop.files import write_atomic
 from buildloop.github.record import load_record
 from buildloop.goal import write_state
-from buildloop.ledger import spent
 from buildloop.progress import Effect, recovery_effects
 from buildloop.report.advice import load_advice
-from buildloop.report.facts import RunFacts, degraded_in, started_at
+from buildloop.report.facts import RunFacts, degraded_in
 from buildloop.report.views import log_line, progress_text, state_file, timestamp
 from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
@@ -24,6 +23,7 @@ from tasks.artifacts import publish
 from tasks.bucket import keep
 from tasks.live_views import show_soon
 from tasks.options import DURABLE, tell
+from tasks.remember import remember
 
 # One iteration tells less than this; reading on would cost more with every iteration.
 RECENT_BYTES = 256 * 1024
@@ -39,10 +39,11 @@ def record(key: str, state: LoopState) -> int:
     write_views(run, state, "running", now)
     if not _was_told(run, state):
         _emit(run, state)
-    show_soon(run.run_id, lambda: publish(run, lambda: facts_from(run, state)))
+    show_soon(run.run_id, "artifacts", lambda: publish(run, lambda: facts_from(run, state)))
+    fixed = remember(state)
     keep(state.request, state.workspace)
     get_run_logger().info(log_line(state.last))
-    tell(f"record s{state.session} i{state.number}", "record")
+    tell(f"record s{state.session} i{state.number}{f': {fixed} fixed' if fixed else ''}", "record")
     return state.number
 
 
@@ -52,7 +53,7 @@ def facts_from(run: RunDir, state: LoopState, result: BuildResult | None = None)
         workspace=state.workspace,
         iterations=state.iterations,
         result=result,
-        started=started_at(run),
+        started=run.started,
         running=result is None,
         calls=tuple(run.ledger.calls()),
         degraded=degraded_in(run) if result else (),
@@ -62,9 +63,7 @@ def facts_from(run: RunDir, state: LoopState, result: BuildResult | None = None)
 
 
 def write_views(run: RunDir, state: LoopState, status: str, now: datetime) -> None:
-    started = (run.path / "request.json").stat().st_mtime
-    begun = timestamp(datetime.fromtimestamp(started, UTC))
-    write_state(run.path / "loop-state.md", state_file(state, status, begun, now))
+    write_state(run.path / "loop-state.md", state_file(state, status, timestamp(run.started), now))
     write_atomic(run.path / "progress.md", progress_text(state, status, now), view=True)
     if state.last.gate.passed:
         (run.path / "error-summary.json").unlink(missing_ok=True)
@@ -74,7 +73,7 @@ def _was_told(run: RunDir, state: LoopState) -> bool:
     """Killed after its last event but before its result was kept, this task runs again; what it told counts once."""
     last = state.last
     wanted = ("loop.iteration_complete", last.number) if last.agent else ("loop.baseline", None)
-    recent = read_events(run.events.path, last_bytes=RECENT_BYTES)
+    recent = read_events(run.events.path, last_bytes=RECENT_BYTES, only=wanted[0])
     return any((event["type"], event.get("iteration")) == wanted for event in recent)
 
 
@@ -108,7 +107,7 @@ def _emit(run: RunDir, state: LoopState) -> None:
             output_tokens=spent_out,
             window=state.window,
         )
-    total = spent(run.ledger.calls())
+    total = run.ledger.spent()
     run.events.emit(
         "loop.iteration_complete",
         iteration=last.number,

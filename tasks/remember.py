@@ -14,7 +14,7 @@ from prefect import task
 from buildloop.errors import BuildloopError
 from buildloop.events import read_events
 from buildloop.memory.history import learn, recall_history
-from buildloop.memory.location import Kind, memory_location
+from buildloop.memory.location import Kind, Location, memory_location
 from buildloop.memory.model import History
 from buildloop.memory.outcomes import Outcome
 from buildloop.memory.store import LOOKUP_SECONDS, WRITE_SECONDS, Store, open_store
@@ -29,6 +29,7 @@ from buildloop.prompt.history import shown_in
 from buildloop.redact import redactor
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
+from tasks.live_views import show_soon
 from tasks.options import DURABLE, tell
 
 T = TypeVar("T")
@@ -55,9 +56,9 @@ def recall(key: str, state: LoopState, hints: Sequence[str] = ()) -> History:
     return history
 
 
-@task(name="remember", task_run_name="remember s{state.session} i{state.number}", **DURABLE)
-def remember(key: str, state: LoopState) -> int:
-    """The number of failures that the last iteration is known to have fixed."""
+def remember(state: LoopState) -> int:
+    """Tells memory of the last iteration; the number of failures that it is known to have fixed. Told again, nothing
+    counts twice."""
     emit = RunDir(state.request.run_dir).events.emit
 
     def write(store: Store, left: float) -> list[Outcome]:
@@ -65,14 +66,12 @@ def remember(key: str, state: LoopState) -> int:
             return learn(store, state, _now(), redactor(os.environ), emit)
 
     outcomes = _with_memory(state, write, WRITE_SECONDS)
-    fixed = sum(1 for outcome in outcomes or () if outcome.fixed)
-    tell(f"remember s{state.session} i{state.number}: {fixed} fixed", "memory")
-    return fixed
+    return sum(1 for outcome in outcomes or () if outcome.fixed)
 
 
 def _with_memory(state: LoopState, work: Callable[[Store, float], T], seconds: float) -> T | None:
-    """What `work` says in the time that is left after the store was opened, and the run's suggestions written out;
-    None where memory is off or cannot be used."""
+    """What `work` says in the time that is left after the store was opened; None where memory is off or cannot be
+    used. The run's suggestions are written out soon after."""
     run, end = RunDir(state.request.run_dir), time.monotonic() + seconds
     try:
         place = memory_location(os.environ)
@@ -80,9 +79,7 @@ def _with_memory(state: LoopState, work: Callable[[Store, float], T], seconds: f
             return None
         with closing(open_store(place, seconds)) as store:
             said = work(store, end - time.monotonic())
-            with store.within(LOOKUP_SECONDS):
-                suggestions = suggestions_of(store, run.run_id)
-        export_suggestions(suggestions, run.path / SUGGESTIONS_FILE)
+        show_soon(run.run_id, "suggestions", lambda: _export(run, place))
     except Exception as error:  # whatever it is, a run that could go on must go on
         why = str(error) if isinstance(error, BuildloopError) else f"{type(error).__name__}: {error}"
         memory_degraded(run, why)
@@ -91,9 +88,18 @@ def _with_memory(state: LoopState, work: Callable[[Store, float], T], seconds: f
         return said
 
 
+def _export(run: RunDir, place: Location) -> None:
+    try:
+        with closing(open_store(place, LOOKUP_SECONDS)) as store, store.within(LOOKUP_SECONDS):
+            suggestions = suggestions_of(store, run.run_id)
+        export_suggestions(suggestions, run.path / SUGGESTIONS_FILE)
+    except Exception as error:  # the file is a view of what memory has
+        memory_degraded(run, f"{SUGGESTIONS_FILE}: {error}")
+
+
 def memory_degraded(run: RunDir, why: str) -> None:
     """Said once a run, whatever else goes wrong with memory later."""
-    told = (event for event in read_events(run.events.path) if event["type"] == "loop.degraded")
+    told = read_events(run.events.path, only="loop.degraded")
     if not any(event.get("what") == "memory" for event in told):
         run.events.emit("loop.degraded", what="memory", why=why)
 

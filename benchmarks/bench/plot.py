@@ -73,7 +73,7 @@ def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]
 def _round_up(value: float) -> float:
     if value <= 0:
         return 1.0
-    size = 10 ** math.floor(math.log10(value))
+    size = 10.0 ** math.floor(math.log10(value))
     return next(step * size for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * size >= value)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from benchmarks.cheats_parts.cases import Base, Case, apply, write_base
@@ -46,9 +48,17 @@ class Judged:
 
 
 def can_run(case: Case) -> bool:
-    return not case.base.trees_only and all(
-        name == "python" or shutil.which(name) for name in case.base.needs
-    )
+    """`node:NAME` is a package that node finds from anywhere (NODE_PATH)."""
+    return not case.base.trees_only and all(map(_is_there, case.base.needs))
+
+
+@cache
+def _is_there(need: str) -> bool:
+    package = need.removeprefix("node:")
+    if package == need:
+        return need == "python" or shutil.which(need) is not None
+    asked = subprocess.run(["node", "-e", f"require({package!r})"], capture_output=True, check=False)
+    return asked.returncode == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +97,9 @@ def play(case: Case, ground: Ground, *, real: bool, always: bool = False) -> Jud
     workspace, folder = ground.workspace, ground.folder
     workdir = Path(workspace.workdir)
     reopen(workspace, workspace.start_commit)
-    run_git(workdir, "clean", "-fdxq")
-    before = now = Ran()
-    if real:
-        report = _gate(ground.commands, folder, workdir, "before")
-        before = ran(report.reading, (folder / "before").glob("*.junit.xml"))
-        settle_after_gate(workspace, folder / "exclude")
+    run_git(workdir, "clean", "-fdxq", "-e", "target")
+    before = _at_the_start(ground) if real else Ran()
+    now = Ran()
     apply(case, Path(workspace.root))
     point = make_checkpoint(
         workspace, Step("case", 1, 1), workspace.start_commit, folder / "exclude", "change"
@@ -114,6 +121,13 @@ def play(case: Case, ground: Ground, *, real: bool, always: bool = False) -> Jud
 
     proof = counter_proof(evidence, originals)
     return Judged(case, weighed(found, proof) if proof else found, green, proof, tuple(found))
+
+
+@cache
+def _at_the_start(ground: Ground) -> Ran:
+    report = _gate(ground.commands, ground.folder, Path(ground.workspace.workdir), "before")
+    settle_after_gate(ground.workspace, ground.folder / "exclude")
+    return ran(report.reading, (ground.folder / "before").glob("*.junit.xml"))
 
 
 def _gate(commands: tuple[str, ...], folder: Path, workdir: Path, name: str) -> GateReport:

@@ -11,6 +11,8 @@ from rich.table import Table
 from buildloop.cli.output import console, print_json
 from buildloop.cli.paths import state_folder
 from buildloop.errors import InputError
+from buildloop.people.asked import open_question
+from buildloop.result import BuildResult
 from buildloop.rundir import RunDir, find_run, runs_in
 from buildloop.text import one_line
 
@@ -64,10 +66,9 @@ def _facts_or_damage(run: RunDir) -> dict[str, Any]:
 def run_facts(run: RunDir) -> dict[str, Any]:
     request, result, done = run.request(), run.result(), run.iterations()
     workspace = run.workspace()
-    state = "running" if run.is_running() else result.reason if result else "interrupted"
     return {
         "run_id": run.run_id,
-        "state": state,
+        "state": _state(run, result),
         "iteration": done[-1].number if done else 0,
         "max_iterations": request.max_iterations,
         "failing": done[-1].gate.failing_count if done else None,
@@ -77,3 +78,11 @@ def run_facts(run: RunDir) -> dict[str, Any]:
         "run_dir": str(run.path),
         "result": result.as_json() if result else None,
     }
+
+
+def _state(run: RunDir, result: BuildResult | None) -> str:
+    if result is None and open_question(run) is not None:
+        return "waiting"
+    if run.is_running():
+        return "running"
+    return result.reason if result else "interrupted"

@@ -6,6 +6,8 @@ import getpass
 from collections.abc import Mapping
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from buildloop.cli.output import console
 from buildloop.cli.paths import state_folder
 from buildloop.cli.suspended import resume_suspended
@@ -40,7 +42,11 @@ def tell_run(
         return
     choice = Choice.ACCEPT if accept else Choice.STOP if stop else Choice.CONTINUE
     _check_fits(run, asked, choice, added)
-    answer = Answer.model_validate({"choice": choice, "hint": text, **added})
+    try:
+        answer = Answer.model_validate({"choice": choice, "hint": text, **added})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"{_flag(str(first['loc'][0]))} is not usable: {first['msg']}") from None
     console().print(_answered(run, asked, answer), markup=False)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
 
 from buildloop.models import Usage
 
@@ -24,13 +26,26 @@ def check_context_exhaustion(
     return get_context_usage_pct(input_tokens, output_tokens, window) >= threshold
 
 
-def session_fill(usages: Sequence[Usage]) -> tuple[int, int]:
-    """(input, output) tokens that stand for the fill of the session with these calls.
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """What the calls of a session have put into its context; `reported` is the last call's own figure."""
 
-    The last call's own figure when the agent reports one. Otherwise the sum of what was new in each call:
-    a proxy that grows with the work done, which is all that is left.
-    """
-    if usages and usages[-1].context_tokens is not None:
-        return usages[-1].context_tokens, 0
-    spent = sum(usage.fresh_tokens - (usage.output_tokens or 0) for usage in usages)
-    return spent, sum(usage.output_tokens or 0 for usage in usages)
+    fresh: int = 0
+    output: int = 0
+    reported: int | None = None
+
+    def with_call(self, usage: Usage) -> Fill:
+        return Fill(
+            self.fresh + usage.fresh_tokens, self.output + (usage.output_tokens or 0), usage.context_tokens
+        )
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """(input, output) tokens that stand for the fill: the last call's own figure when the agent reports one, else
+        the sum of what was new in each call: a proxy that grows with the work done, which is all that is left."""
+        return (self.reported, 0) if self.reported is not None else (self.fresh - self.output, self.output)
+
+
+def session_fill(usages: Sequence[Usage]) -> tuple[int, int]:
+    """(input, output) tokens that stand for the fill of the session with these calls."""
+    return reduce(Fill.with_call, usages, Fill()).tokens

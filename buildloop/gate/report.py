@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +21,8 @@ REFUSED_BY_PYTEST = b"unrecognized arguments: --junitxml"
 ERROR_LINES_KEPT = 20
 FINDINGS_KEPT = 200
 FAILING_KEPT = 2000
+# More than any runner reports; the log tells the rest.
+LARGEST_REPORT = 64 * 2**20
 
 
 def with_pytest_report(environment: Mapping[str, str], report: Path) -> dict[str, str]:
@@ -35,8 +39,14 @@ def pytest_refused_report(log: Path) -> bool:
 
 
 def reports_left(workdir: Path, patterns: Sequence[str], since: float) -> list[Path]:
-    """The JUnit files the command wrote just now; older ones tell of another tree."""
-    found = [path for pattern in patterns for path in sorted(workdir.glob(pattern)) if path.is_file()]
+    """The JUnit files the command wrote just now; older ones tell of another tree, and links lead out of it."""
+    root = workdir.resolve()
+    found = [
+        path
+        for pattern in patterns
+        for path in sorted(workdir.glob(pattern))
+        if path.is_file() and not path.is_symlink() and path.resolve().is_relative_to(root)
+    ]
     return [path for path in found if path.stat().st_mtime >= since]
 
 
@@ -44,15 +54,30 @@ def masked_reports(own: Path, left: Sequence[Path], redact: Redactor) -> list[Pa
     """The reports without secrets, beside the log: tests print them, and runners write down what tests print."""
     found = []
     for number, path in enumerate([own, *left]):
-        if not path.exists():
+        text = _plain_content(path)
+        if number == 0 and text is None:
+            path.unlink(missing_ok=True)  # a link, perhaps, to something that is none of ours to read
+        if text is None:
             continue
         target = (
             own if number == 0 else own.with_name(f"{own.name.removesuffix('.junit.xml')}-{number}.junit.xml")
         )
-        text = path.read_bytes().decode("utf-8", "surrogateescape")
         write_atomic(target, redact(text), raw=True)
         found.append(target)
     return found
+
+
+def _plain_content(path: Path) -> str | None:
+    """The text of a plain file of bearable size; None for anything else, such as a link, a pipe or a device."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as stream:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST_REPORT:
+            return None
+        return stream.read().decode("utf-8", "surrogateescape")
 
 
 def read_command(log: Path, exit_code: int, reports: Sequence[Path], green_log: Path | None) -> LogReading:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from buildloop.attempts import flaky_tests
 from buildloop.diagnosis.categories import FAMILY_OF, Family, class_of
 from buildloop.diagnosis.fingerprint import fingerprint
 from buildloop.diagnosis.known_packages import words
 from buildloop.diagnosis.model import ErrorClass, FailureMode, Finding, LogReading
+from buildloop.fold import Fold
 from buildloop.memory.model import Failure, Moment
 from buildloop.memory.words import message_of, test_of
 from buildloop.models import GateReport, Iteration, Verdict
@@ -91,33 +92,61 @@ def stage_of(finding: Finding) -> str:
     return STAGES[Family.TESTS if finding.test else FAMILY_OF.get(finding.tool, Family.PROGRAM)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """What is known after an iteration: `head` is the commit its gate judged, `stood` where the next one begins."""
+
+    run: str
+    start: str
+    head: str
+    stood: str
+    known: Mapping[str, Open] = field(default_factory=dict)
+    outcomes: tuple[Outcome, ...] = ()
+    shaky: frozenset[str] = frozenset()
+
+
 def last_outcomes(state: LoopState) -> list[Outcome]:
     """What became of each open failure in the run's last iteration."""
-    known: dict[str, Open] = {}
-    outcomes: list[Outcome] = []
-    shaky: set[str] = set()
-    stood = state.workspace.start_commit
-    for number, one in enumerate(state.iterations):
-        shaky |= flaky_tests(one)
-        known = {print_: failure for print_, failure in known.items() if failure.finding.test not in shaky}
-        outcomes = [
-            Outcome(print_, failure, _fixed(failure, one), direct=failure.last_red == stood)
-            for print_, failure in known.items()
-        ]
-        known = {outcome.fingerprint: outcome.failure for outcome in outcomes if not outcome.fixed}
-        known = _with_red(known, one, _commit(state, number), str(state.request.run_id), shaky)
-        stood = _commit(state, number)
-        if one.recovery and one.recovery.back_to:
-            stood = one.recovery.back_to
-            known = _red_at(state, number, stood, known)
-    return outcomes
+    start = state.workspace.start_commit
+    return list(_walk(state.iterations, str(state.request.run_id), start).outcomes)
 
 
-def _red_at(state: LoopState, upto: int, commit: str, known: dict[str, Open]) -> dict[str, Open]:
+def _begin(run: str, start: str) -> _Walk:
+    return _Walk(run, start, start, start)
+
+
+def _after(walk: _Walk, iterations: Sequence[Iteration], place: int) -> _Walk:
+    one = iterations[place]
+    shaky, head = walk.shaky | flaky_tests(one), one.head or walk.head
+    red = red_findings(one.gate)
+    outcomes = tuple(
+        Outcome(print_, failure, _fixed(print_, failure, one, red), direct=failure.last_red == walk.stood)
+        for print_, failure in walk.known.items()
+        if failure.finding.test not in shaky
+    )
+    known = {outcome.fingerprint: outcome.failure for outcome in outcomes if not outcome.fixed}
+    known = _with_red(known, one, red, head, walk.run, shaky)
+    stood = head
+    if one.recovery and one.recovery.back_to:
+        stood = one.recovery.back_to
+        known = _red_at(iterations[: place + 1], walk.start, stood, known)
+    return _Walk(walk.run, walk.start, head, stood, known, outcomes, shaky)
+
+
+_walk: Fold[Iteration, _Walk] = Fold(_begin, _after)
+
+
+def _red_at(
+    iterations: Sequence[Iteration], start: str, commit: str, known: Mapping[str, Open]
+) -> dict[str, Open]:
     """After the work tree was put back: a failure that came later is gone with the change that brought it, which is
     nobody's fix; one that was red there stands where it stood."""
-    places = [place for place in range(upto + 1) if _commit(state, place) == commit]
-    red = red_findings(state.iterations[places[-1]].gate) if places else {}
+    head: str = start
+    there: Iteration | None = None
+    for one in iterations:
+        head = one.head or head
+        there = one if head == commit else there
+    red = red_findings(there.gate) if there else {}
     return {
         print_: replace(failure, first_red=commit, last_red=commit)
         for print_, failure in known.items()
@@ -126,13 +155,18 @@ def _red_at(state: LoopState, upto: int, commit: str, known: dict[str, Open]) ->
 
 
 def _with_red(
-    known: dict[str, Open], one: Iteration, commit: str, run: str, shaky: set[str]
+    known: Mapping[str, Open],
+    one: Iteration,
+    red: Mapping[str, Finding],
+    commit: str,
+    run: str,
+    shaky: Collection[str],
 ) -> dict[str, Open]:
     """A test that was seen to be flaky in this run can neither be broken nor mended in a way that one gate proves."""
     counts = one.gate.reading.counts
     at = Moment(run=run, session=one.session, iteration=one.number)
     after = dict(known)
-    for print_, finding in red_findings(one.gate).items():
+    for print_, finding in red.items():
         if finding.test in shaky:
             continue
         fresh = Open(finding, commit, commit, at, counts.run if counts else None)
@@ -141,7 +175,7 @@ def _with_red(
     return after
 
 
-def _fixed(failure: Open, one: Iteration) -> bool | None:
+def _fixed(print_: str, failure: Open, one: Iteration, red: Mapping[str, Finding]) -> bool | None:
     """Green is proven by a green gate, or in a red one by as many tests as before and this one not among the
     failing. A runner that stopped early, a tree nobody changed or a gate that was overruled prove nothing."""
     report, test = one.gate, failure.finding.test
@@ -149,19 +183,13 @@ def _fixed(failure: Open, one: Iteration) -> bool | None:
         return None
     if report.passed:
         return None if test in {finding.test for finding in report.excused if finding.test} else True
-    if fingerprint(failure.finding) in red_findings(report) or (test and test in report.reading.failing):
+    if print_ in red or (test and test in report.reading.failing):
         return False
     counts = report.reading.counts
     complete = counts is not None and failure.tests_run is not None and counts.run >= failure.tests_run
-    told = report.verdict is Verdict.FAILED and bool(red_findings(report)) and not report.explanation
+    told = report.verdict is Verdict.FAILED and bool(red) and not report.explanation
     return True if test and complete and told else None
 
 
 def _tampered(report: GateReport) -> bool:
     return any(finding.tool == "integrity" for finding in report.reading.findings)
-
-
-def _commit(state: LoopState, number: int) -> str:
-    """The commit whose tree the gate of this iteration judged."""
-    upto = state.iterations[: number + 1]
-    return next((one.head for one in reversed(upto) if one.head), state.workspace.start_commit)

@@ -88,12 +88,14 @@ def resolve_outstanding_suggestions(
     shown in this very iteration; what was shown before had its chance, and the failure stayed. Suggestions for other
     failures stay open, settled ones stay as they are."""
     settled = []
-    for suggestion in suggestions_of(store, at.run):
-        went_green = outcomes.get(suggestion.fingerprint)
-        if suggestion.resolved is None and went_green is not None:
-            worked = went_green and (suggestion.session, suggestion.iteration) == (at.session, at.iteration)
-            mark_suggestion_resolved(store, suggestion.id, "true" if worked else "false", emit=emit)
-            settled.append(suggestion.id)
+    sql = "SELECT id, session, iteration FROM suggestions WHERE run = ? AND fingerprint = ? AND resolved IS NULL"
+    for fingerprint, went_green in outcomes.items():
+        for number, session, iteration in store.rows(
+            f"{sql} ORDER BY session, iteration, id", at.run, fingerprint
+        ):
+            worked = went_green and (session, iteration) == (at.session, at.iteration)
+            mark_suggestion_resolved(store, number, "true" if worked else "false", emit=emit)
+            settled.append(number)
     return settled
 
 
@@ -109,13 +111,9 @@ def suggestions_of(store: Store, run: str | None = None, *, limit: int | None = 
 
 def files_of_shown_fixes(store: Store, run: str, fingerprint: str, after: int, upto: int) -> set[str]:
     """Which files the fixes of this very failure touch that were shown in these iterations."""
-    shown = [
-        key
-        for one in suggestions_of(store, run)
-        if one.fingerprint == fingerprint and after < one.iteration <= upto
-        for key in one.keys
-        if key.startswith(FIX_PREFIX)
-    ]
+    asked = "SELECT action_keys FROM suggestions WHERE run = ? AND fingerprint = ? AND iteration > ? AND iteration <= ?"
+    found_keys = (json.loads(row[0]) for row in store.rows(asked, run, fingerprint, after, upto))
+    shown = [key for keys in found_keys for key in keys if key.startswith(FIX_PREFIX)]
     sql = (
         "SELECT x.files FROM fixes x JOIN failures f ON f.id = x.failure WHERE x.id = ? AND f.fingerprint = ?"
     )

@@ -44,9 +44,18 @@ def write_answer(run_dir: Path, key: str, answer: Answer) -> None:
 
 def forget_stops(run_dir: Path) -> None:
     """Somebody who starts a stopped run again wants it to go on; the question it stopped with is open again."""
-    for path in (run_dir / ANSWERS).glob("*.json"):
-        if (known := _read(path)) is not None and known.choice is Choice.STOP:
-            path.unlink(missing_ok=True)
+    for path in _stops(run_dir):
+        path.unlink(missing_ok=True)
+
+
+def was_stopped(run_dir: Path) -> bool:
+    """Whether a person has answered that the run shall end, and nobody has started it again since."""
+    return bool(_stops(run_dir))
+
+
+def _stops(run_dir: Path) -> list[Path]:
+    answers = (run_dir / ANSWERS).glob("*.json")
+    return [path for path in answers if (known := _read(path)) is not None and known.choice is Choice.STOP]
 
 
 def _read(path: Path) -> Answer | None:

@@ -18,7 +18,7 @@ from buildloop.recovery import kept_aside
 from buildloop.recovery.complaints import is_unreachable, wrong_dependencies
 from buildloop.recovery.ecosystems import FOLDER, PIP_INSTALL, Project, projects_in
 from buildloop.recovery.fresh_folder import Fresh, fresh_folder
-from buildloop.recovery.pip import PIP_SETTINGS, pip_install, requirements
+from buildloop.recovery.pip import PIP_SETTINGS, ManifestError, pip_install, requirements
 from buildloop.redact import Redactor
 
 INSTALL_TIMEOUT = 900.0
@@ -65,6 +65,8 @@ def install_dependencies(
     for project, own in zip(projects, logs, strict=True):
         try:
             installs.append(_install(project, setting, own))
+        except ManifestError as error:
+            installs.append(Install(False, str(error)))
         except InstallUnavailable as error:
             unavailable.append(error)
             installs.append(Install(False, str(error)))

@@ -6,10 +6,12 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from buildloop.decode import from_toml
+from buildloop.text import one_line
 
 REQUIREMENT_FILES = (
     "requirements.txt",
@@ -25,6 +27,10 @@ REQUIREMENT = re.compile(r"[A-Za-z0-9]")
 # Settings of the user's shell that forbid or redirect an install into a folder.
 PIP_SETTINGS = {"PIP_REQUIRE_VIRTUALENV": "0", "PIP_USER": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 PROBE_SECONDS = 30
+
+
+class ManifestError(ValueError):
+    """A manifest that an agent has left in pieces."""
 
 
 def pip_install(environment: Mapping[str, str]) -> tuple[str, ...] | None:
@@ -74,11 +80,22 @@ def declared_in(pyproject: Path) -> list[str] | None:
 
     The project itself is left out: the gate shall see the workspace, not a copy of it.
     """
-    told: dict[str, Any] = tomllib.loads(pyproject.read_text(encoding="utf-8"))
-    project = told.get("project", {})
-    if "dependencies" in project.get("dynamic", []):
+    try:
+        told = from_toml(pyproject.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ManifestError(f"{pyproject.name} cannot be read: {one_line(str(error))}") from None
+    project = _table(told, "project")
+    if "dependencies" in _list(project, "dynamic"):
         return None
-    groups = (project.get("optional-dependencies", {}), told.get("dependency-groups", {}))
-    extra = [line for group in groups for name in TEST_EXTRAS for line in group.get(name, [])]
-    lines = [*project.get("dependencies", []), *extra]
+    groups = (_table(project, "optional-dependencies"), _table(told, "dependency-groups"))
+    extra = [line for group in groups for name in TEST_EXTRAS for line in _list(group, name)]
+    lines = [*_list(project, "dependencies"), *extra]
     return list(dict.fromkeys(line for line in lines if isinstance(line, str) and REQUIREMENT.match(line)))
+
+
+def _table(told: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return found if isinstance(found := told.get(name), dict) else {}
+
+
+def _list(told: Mapping[str, Any], name: str) -> list[Any]:
+    return found if isinstance(found := told.get(name), list) else []

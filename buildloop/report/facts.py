@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from buildloop.events import read_events
 from buildloop.github.record import load_record
@@ -46,7 +46,7 @@ def facts_of(run: RunDir) -> RunFacts:
         workspace=run.workspace(),
         iterations=run.iterations(),
         result=None if running else run.result(),
-        started=started_at(run),
+        started=run.started,
         running=running,
         calls=tuple(run.ledger.calls()),
         degraded=degraded_in(run),
@@ -55,12 +55,8 @@ def facts_of(run: RunDir) -> RunFacts:
     )
 
 
-def started_at(run: RunDir) -> datetime:
-    return datetime.fromtimestamp((run.path / "request.json").stat().st_mtime, UTC)
-
-
 def degraded_in(run: RunDir) -> tuple[str, ...]:
     """What did not work beside the loop, each thing once."""
-    seen = (event for event in read_events(run.events.path) if event["type"] == "loop.degraded")
+    seen = read_events(run.events.path, only="loop.degraded")
     told = dict.fromkeys(f"{event.get('what')}: {event.get('why')}" for event in seen)
     return (*told, *(f"{name}: it is damaged and left out here" for name in run.damaged_iterations()))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from buildloop.diagnosis.model import Diagnosis
+from buildloop.fold import Fold
 from buildloop.goal import StateFile
 from buildloop.models import Iteration
 from buildloop.prompt.compose import describe
@@ -37,18 +39,23 @@ def state_file(state: LoopState, status: str, started_at: str, now: datetime) ->
         start_commit=state.workspace.start_commit,
         started_at=started_at,
         last_iteration_at=timestamp(now),
-        consecutive_failures=consecutive_failures(state),
-        total_commits=sum(1 for one in state.iterations if one.agent and one.agent.checkpoint.changed),
-        log=tuple(describe(one) for one in state.iterations[-LOG_SHOWN:]),
+        consecutive_failures=state.tally.red,
+        total_commits=state.tally.commits,
+        log=_log(state.iterations),
     )
+
+
+def _described(log: tuple[str, ...], iterations: tuple[Iteration, ...], place: int) -> tuple[str, ...]:
+    return (*log[-LOG_SHOWN + 1 :], describe(iterations[place]))
+
+
+_log: Fold[Iteration, tuple[str, ...]] = Fold(tuple, _described)
 
 
 def progress_text(state: LoopState, status: str, now: datetime) -> str:
     last = state.last
-    commits = [one for one in state.iterations if one.agent and one.agent.checkpoint.changed]
-    files = list(
-        dict.fromkeys(file for one in commits[::-1] if one.agent for file in one.agent.checkpoint.files)
-    )
+    commits = (one for one in reversed(state.iterations) if one.agent and one.agent.checkpoint.changed)
+    recent = list(islice(commits, COMMITS_SHOWN))[::-1]
     parts = [
         ("Goal", state.request.goal),
         (
@@ -58,8 +65,8 @@ def progress_text(state: LoopState, status: str, now: datetime) -> str:
             f"- Tests passing: {str(last.gate.passed).lower()}\n"
             f"- Status: {status}",
         ),
-        ("Recent Commits", "\n".join(f"- {_commit_line(one)}" for one in commits[-COMMITS_SHOWN:])),
-        ("Changed Files", "\n".join(f"- {file}" for file in files[:FILES_SHOWN])),
+        ("Recent Commits", "\n".join(f"- {_commit_line(one)}" for one in recent)),
+        ("Changed Files", "\n".join(f"- {file}" for file in state.tally.files[:FILES_SHOWN])),
         ("Last Error", "\n".join(last.gate.reading.error_lines[:10]) if not last.gate.passed else ""),
         ("Timestamp", timestamp(now)),
     ]
@@ -100,15 +107,6 @@ def log_line(one: Iteration) -> str:
         "context": f"{one.context_pct}%",
     }
     return " ".join(f"{name}={value}" for name, value in facts.items())
-
-
-def consecutive_failures(state: LoopState) -> int:
-    count = 0
-    for one in reversed(state.iterations):
-        if one.gate.passed or one.agent is None:
-            break
-        count += 1
-    return count
 
 
 def timestamp(now: datetime) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,21 @@ from buildloop.errors import InputError
 QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_EDITOR": "true"}
 IDENTITY = ("buildloop", "buildloop@localhost")
 
+# For every call, also in what the agent made of the workspace: nothing runs that a file of the workspace could name, no
+# other repository below it is entered. Filters (git-lfs) go on working: only the user's settings define them.
+SETTINGS = (
+    "core.hooksPath=/dev/null",
+    "core.quotePath=false",
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "submodule.recurse=false",
+    "log.showSignature=false",
+)
+OPTIONS = tuple(word for setting in SETTINGS for word in ("-c", setting))
+# Of a submodule only its commit counts. As an option, because `.gitmodules` outranks the setting of the same name:
+# git would start a `git status` inside, by the settings of that repository, which the agent may have written.
+OUTSIDE_SUBMODULES = "--ignore-submodules=dirty"
+
 # Set while git runs a hook; inherited, they would point every call at the hook's repository.
 CALLER_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
 
@@ -25,7 +40,7 @@ def run_git(
     where: Path, *arguments: str, env: Mapping[str, str] | None = None, stdin: str | None = None
 ) -> str:
     """Standard output of `git ARGUMENTS` in `where`, without its last newline."""
-    return str(_execute(where, arguments, env, stdin))
+    return _execute(where, arguments, env, stdin)
 
 
 def write_git(
@@ -46,13 +61,26 @@ def _execute(
     env: Mapping[str, str] | None,
     stdin: str | None,
     output: IO[bytes] | None = None,
-) -> object:
-    command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false", *arguments]
-    environment = {**QUIET, **(env or {})}
-    with tempfile.TemporaryFile() as stream:
-        stream.write((stdin or "").encode("utf-8", "surrogateescape"))
-        stream.seek(0)
-        return git.Git(str(where)).execute(command, istream=stream, output_stream=output, env=environment)
+) -> str:
+    command = ["git", *OPTIONS, *arguments]
+    try:
+        ran = subprocess.run(
+            command,
+            cwd=where,
+            env={**os.environ, **QUIET, **(env or {})},
+            input=(stdin or "").encode("utf-8", "surrogateescape"),
+            stdout=output or subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    except OSError as error:
+        if not where.is_dir():
+            raise GitCommandError(command, error) from error
+        raise git.GitCommandNotFound(command, error) from error
+    said = (ran.stdout or b"").decode("utf-8", "surrogateescape").removesuffix("\n")
+    if ran.returncode:
+        raise GitCommandError(command, ran.returncode, ran.stderr, said)
+    return said
 
 
 def git_or_none(where: Path, *arguments: str) -> str | None:

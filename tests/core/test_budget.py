@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from buildloop.budget import budget_refusal
-from buildloop.ledger import Call, Ledger, spent
+from buildloop.ledger import Call, Ledger
 from buildloop.models import AgentOutcome, Usage
 from tests.support.states import request
 
@@ -70,6 +70,22 @@ def test_every_call_is_one_line_that_survives_a_torn_one(tmp_path):
         stream.write('{"session": 1, "iter')
     ledger.add(call(0.25, outcome=AgentOutcome.TRANSIENT))
     assert [one.usage.cost_usd for one in ledger.calls()] == [0.5, 0.25]
-    assert spent(ledger.calls()).cost_usd == pytest.approx(0.75)
+    assert ledger.spent().cost_usd == pytest.approx(0.75)
     assert ledger.has_answer(1, 1)
     assert not ledger.has_answer(1, 2)
+
+
+def test_a_ledger_that_is_read_again_is_read_on_and_one_that_was_replaced_from_its_beginning(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    one, other = call(cost=0.5), call(cost=0.25)
+    ledger.add(one)
+    assert ledger.calls() == [one]
+    with ledger.path.open("ab") as stream:
+        stream.write(other.model_dump_json().encode()[:20])
+    assert ledger.calls() == [one]
+    ledger.add(other)
+    assert (ledger.calls(), ledger.spent().cost_usd) == ([one, other], 0.75)
+    ledger.path.write_text(f"{other.model_dump_json()}\n" * 3)
+    assert (ledger.calls(), ledger.spent().cost_usd) == ([other] * 3, 0.75)
+    ledger.path.unlink()
+    assert (ledger.calls(), ledger.spent().cost_usd) == ([], None)

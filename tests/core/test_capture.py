@@ -128,6 +128,27 @@ def test_a_secret_is_masked_wherever_it_stands_in_a_very_long_line(tmp_path):
     assert kept.count(MASK) == 12_000
 
 
+@pytest.mark.parametrize("planted", ["link", "pipe"])
+def test_what_was_put_in_the_place_of_the_file_is_neither_followed_nor_waited_for(tmp_path, planted):
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    if planted == "link":
+        (tmp_path / "out").symlink_to(precious)
+    else:
+        os.mkfifo(tmp_path / "out")
+    assert captured(tmp_path / "out", b"said\n") == b"said\n"
+    assert precious.read_text() == "mine"
+
+
+def test_something_that_holds_the_pipe_open_is_not_waited_for(tmp_path):
+    with Capture(tmp_path / "out", REDACT) as capture:
+        holder = os.dup(capture.write_end)
+        capture.start()
+        os.write(holder, b"said\n")
+    os.close(holder)
+    assert (tmp_path / "out").read_bytes() == b"said\n"
+
+
 def test_a_file_that_cannot_be_written_stops_nobody_and_is_said(tmp_path):
     """The program still runs to its end; afterwards the error comes out as ours."""
     (tmp_path / "out").mkdir()

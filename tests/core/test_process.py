@@ -89,6 +89,12 @@ def test_the_time_limit_ends_the_command(execute):
     assert result.exit_code == 128 + signal.SIGTERM
 
 
+def test_a_command_that_stops_its_guard_meets_the_limit_all_the_same(execute, monkeypatch):
+    monkeypatch.setattr("buildloop.process.GUARD_SECONDS", 0.2)
+    result = execute("sh", "-c", "kill -STOP $PPID; exec sleep 600", timeout=0.2, grace=0.1)
+    assert (result.timed_out, result.exit_code) == (True, 128 + signal.SIGKILL)
+
+
 def test_silence_over_the_idle_limit_ends_the_command(execute):
     result = execute("sleep", "600", idle_timeout=0.2)
     assert result.timed_out

@@ -104,6 +104,29 @@ def test_a_total_budget_is_kept(race_off, tmp_path):
     assert result.cost_usd == 1.0
 
 
+def test_what_a_run_spent_before_it_crashed_is_spent(race_off, tmp_path, monkeypatch):
+    """The first is paid 0.6 for its call and crashes with the gate; 0.4 buy no second call like that."""
+    from flows import steps
+
+    paid = {"do": [WRITE_FIX], "usage": {"cost_usd": 0.6}}
+    goals = [goal(tmp_path, f"crash{n}", paid) for n in range(2)]
+    gate, crashed = steps.run_gate, []
+
+    def crash_once(state, *arguments, **more):
+        if more["number"] == 1 and not crashed:
+            crashed.append(state.request.run_id)
+            raise MemoryError("no memory left")
+        return gate(state, *arguments, **more)
+
+    monkeypatch.setattr(steps, "run_gate", crash_once)
+    result, _ = race_off(
+        goals=goals, parallel=1, budget_usd=1.0, fleet_id="crash", defaults={"budget_usd": 0.7}
+    )
+    assert result.entries[0].outcome == "crashed"
+    share = json.loads((tmp_path / "state/runs/crash-2/request.json").read_text())["budget_usd"]
+    assert abs(share - 0.4) < 1e-9
+
+
 def test_one_artifact_tells_of_all_goals(race_off, tmp_path):
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey
@@ -130,3 +153,21 @@ def test_a_fleet_that_is_started_again_repeats_nothing(race_off, tmp_path):
     assert second.entries[0].iterations == first.entries[0].iterations == 1
     played = json.loads((tmp_path / "state/runs/again-1/scripted-agent.json").read_text())
     assert sum(played.values()) == 1
+
+
+def test_a_way_that_waits_for_a_worker_is_cancelled_when_another_has_won(prefect_server, request_for, repo):
+    """Nobody would ever take it up here; without that the fleet would wait for ever."""
+    from prefect.client.orchestration import get_client
+
+    from flows.build_loop import build_loop
+    from tasks import launch
+
+    asked = request_for(repo, run_id="late")
+    with get_client(sync_client=True) as client:
+        client.create_deployment(
+            client.create_flow(build_loop), "race", entrypoint="flows.build_loop:build_loop"
+        )
+    started = launch.start("build-loop/race", asked, "buildloop/late")
+    won: list[str | None] = [None, "another way"]
+    ended = launch.wait(started, asked, lambda: won.pop(0) if len(won) > 1 else won[0])
+    assert (ended.state_type, ended.result) == ("CANCELLED", None)

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from buildloop.cli.display import LiveLine, finished_line
 from buildloop.events import EVENT_FIELDS, EventLog, read_events
-from buildloop.ledger import Call, call_of, spent
+from buildloop.ledger import Call, call_of
 from buildloop.models import AgentOutcome, AgentReply, Usage
 from buildloop.people.answer import Answer, read_answer
 from buildloop.people.hints import hints
@@ -91,7 +91,7 @@ def _event_round_trip(given: tuple[str, Any], folder: Path) -> None:
 
 def _ledger(content: str, folder: Path) -> None:
     put(folder / "ledger.jsonl", as_bytes(content))
-    spent(RunDir(folder).ledger.calls())
+    RunDir(folder).ledger.spent()
 
 
 def _ledger_round_trip(call: Call, folder: Path) -> None:

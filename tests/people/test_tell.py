@@ -8,11 +8,12 @@ import threading
 
 import pytest
 
+from buildloop.cli.status import run_facts
 from buildloop.cli.tell import tell_run
 from buildloop.decide import Stop, decide
 from buildloop.errors import InputError
 from buildloop.models import Tampering
-from buildloop.people.answer import Answer, Choice, read_answer, write_answer
+from buildloop.people.answer import Answer, Choice, read_answer, was_stopped, write_answer
 from buildloop.people.asked import Asked, asks, open_question, question
 from buildloop.people.granted import after
 from buildloop.people.hints import give, hints, unheard
@@ -112,6 +113,8 @@ def test_what_cannot_be_told_is_said_in_one_sentence(run, arguments, sentence):
         ({"hint": "go on"}, "used up; say how much more it gets with --more-usd"),
         ({"hint": None, "more": {"more_minutes": 5}}, "has no --budget-minutes"),
         ({"hint": None, "stop": True}, "could not be told to stop: it is not at work"),
+        ({"hint": None, "more": {"more_usd": float("inf")}}, "--more-usd is not usable"),
+        ({"hint": "x", "more": {"more_usd": 1, "more_iterations": 10**6}}, "--more-iterations is not usable"),
     ],
 )
 def test_an_answer_that_changes_nothing_is_not_taken(run, arguments, sentence):
@@ -125,6 +128,7 @@ def test_a_question_is_open_until_it_is_answered(run, capsys):
     assert open_question(run) is None
     asked = ask(run)
     assert open_question(run) == asked
+    assert run_facts(run)["state"] == "waiting"
     tell_run("r1", "use the sign", run.path.parents[1], more={"more_iterations": 3, "more_usd": None})
     assert read_answer(run.path, asked.key) == Answer(hint="use the sign", more_iterations=3)
     assert "it is not at work" in " ".join(capsys.readouterr().out.split())
@@ -203,6 +207,8 @@ def test_an_answer_is_for_the_question_it_was_given_to(prefect_server, request_f
     working.join(60)
     stopped = ended[0].result(raise_on_failure=False)
     assert stopped.reason is StopReason.MAX_ITERATIONS
+    assert stopped.explanation.startswith("A person was asked and stopped it.")
+    assert was_stopped(run.path), "a supervisor does not try it again"
 
     again = threading.Thread(target=lambda: ended.append(build_loop(asked, return_state=True)))
     again.start()

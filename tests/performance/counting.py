@@ -42,7 +42,6 @@ class Tally:
     own_calls: Counter[int] = field(default_factory=Counter)
     git: Counter[int] = field(default_factory=Counter)
     requests: Counter[int] = field(default_factory=Counter)
-    artifacts: Counter[int] = field(default_factory=Counter)
     iteration: int = 0
 
     def mean(self, counted: Counter[int], first: int, last: int) -> float:
@@ -73,25 +72,16 @@ def tallied(beginning: CodeType, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ta
 
 
 def _count_requests(tally: Tally, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Below every client: what really goes to the server. A thread that looks for cancellations and one that sends
-    logs go by the clock: how often depends on the machine."""
-    send, send_async = httpx.HTTPTransport.handle_request, httpx.AsyncHTTPTransport.handle_async_request
-
-    def note(request: httpx.Request) -> None:
-        kind = request.url.path.removeprefix("/api/").split("/")[0]
-        if kind != "logs" and threading.current_thread().name != "prefect-cancel":
-            (tally.artifacts if kind == "artifacts" else tally.requests)[tally.iteration] += 1
+    """Below every client: what really goes to the server while the loop waits for it. Other threads look for
+    cancellations, show artifacts and send logs by the clock: how often depends on the machine."""
+    send, waiting = httpx.HTTPTransport.handle_request, threading.get_ident()
 
     def handle(self: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
-        note(request)
+        if threading.get_ident() == waiting:
+            tally.requests[tally.iteration] += 1
         return send(self, request)
 
-    async def handle_async(self: httpx.AsyncHTTPTransport, request: httpx.Request) -> httpx.Response:
-        note(request)
-        return await send_async(self, request)
-
     monkeypatch.setattr(httpx.HTTPTransport, "handle_request", handle)
-    monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", handle_async)
 
 
 _TALLIES: list[Tally] = []

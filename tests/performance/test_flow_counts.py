@@ -9,8 +9,6 @@ from tests.performance.counting import tallied
 
 ITERATIONS = 10
 EARLY, LATE = (3, 4), (8, 9)
-# Three views of a run; each may be updated at the end of an iteration, or seldom, by the clock.
-ARTIFACT_UPDATES = 3
 
 
 @pytest.mark.server
@@ -33,9 +31,9 @@ def test_an_iteration_does_no_more_than_it_did_and_the_last_no_more_than_the_fir
     assert (result.reason, result.iterations) == ("complete", ITERATIONS)
     assert sum(call.who == "agent" for call in task.calls) == ITERATIONS
     assert tally.iteration == ITERATIONS
-    assert tally.mean(tally.artifacts, *LATE) <= ARTIFACT_UPDATES
     guard("iteration: git processes", tally.mean(tally.git, *EARLY))
-    guard("iteration: requests to the Prefect API", tally.mean(tally.requests, *EARLY))
+    assert tally.requests[0], "requests are not counted any more"
+    guard("iteration: requests to the Prefect API that it waits for", tally.mean(tally.requests, *EARLY))
     guard("iteration: own calls", tally.mean(tally.own_calls, *EARLY))
     for name, counted in (("git processes", tally.git), ("requests", tally.requests)):
         assert tally.mean(counted, *LATE) <= tally.mean(counted, *EARLY), f"{name} grow with the run"

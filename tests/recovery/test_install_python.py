@@ -16,6 +16,26 @@ from buildloop.recovery.pip import declared_in, pip_install
 from tests.support.installing import environment, gate, install, needs, put, wheel
 
 
+@pytest.mark.parametrize(
+    ("text", "declared"),
+    [
+        ("[project]\noptional-dependencies = []\ndependencies = ['a']\n", ["a"]),
+        ("project = 3\n", []),
+        ("[project]\ndependencies = 'a'\n", []),
+    ],
+)
+def test_a_manifest_of_another_shape_declares_what_it_declares(tmp_path, text, declared):
+    put(tmp_path, {"pyproject.toml": text})
+    assert declared_in(tmp_path / "pyproject.toml") == declared
+
+
+def test_a_manifest_in_pieces_is_an_install_that_failed(work):
+    put(work, {"pyproject.toml": "[project]\nname = 'x'\ndependencies = ['a' 'b']\n"})
+    tried = install(work, environment(work))
+    assert not tried.done
+    assert "pyproject.toml cannot be read" in tried.explanation
+
+
 @pytest.mark.slow
 class TestPip:
     def test_packages_and_their_programs_are_seen_by_later_gates_only(self, work):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,30 @@ def test_other_processes_are_neither_seen_nor_killed(inside):
 
 
 @needs_bwrap
+def test_nobody_in_it_can_make_the_root_writable_again(inside):
+    """Root keeps its rights in a new namespace unless they are taken from it."""
+    assert inside("mount -o remount,rw,bind /")[0] != 0
+    _, told = inside("grep CapEff /proc/self/status")
+    assert told.split() == ["CapEff:", "0" * 16]
+
+
+def test_of_a_home_only_the_programs_are_shown(tmp_path, monkeypatch):
+    """Beside ~/.local/bin lie key rings, log-ins, and our own runs."""
+    home = tmp_path / "real"
+    for name in (".local/bin", ".local/share/keyrings", ".local/lib", "bin", "tools/node/bin"):
+        (home / name).mkdir(parents=True)
+    (tmp_path / "home").symlink_to(home)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
+    folders = [tmp_path / "home" / name for name in (".local/bin", "bin", "tools/node/bin")]
+    shown = toolchains({"PATH": ":".join(map(str, folders))})
+    assert {one for one in shown if one.is_relative_to(tmp_path)} == {
+        tmp_path / "home" / name for name in (".local/bin", ".local/lib", "bin", "tools/node")
+    }
+    hidden = Sandbox(SandboxKind.BWRAP, readable=shown).wrap(["true"], Path("/"), {})
+    assert str(home) in [word for before, word in pairwise(hidden) if before == "--tmpfs"]
+
+
+@needs_bwrap
 def test_exit_codes_come_through(inside):
     assert inside("exit 7")[0] == 7
 
@@ -116,6 +141,27 @@ def test_docker_gets_names_of_variables_and_no_values():
     assert argv[-3:] == ["tools:1", "make", "test"]
     assert "s3cret-value" not in " ".join(argv)
     assert {"--network", "none", "/w:/w", "--read-only", "API_TOKEN"} <= set(argv)
+
+
+def test_a_container_ends_with_the_command_that_started_it(tmp_path, monkeypatch):
+    """A stand-in that answers like Docker's command: its container goes on when the command is killed."""
+    told = tmp_path / "told"
+    (tmp_path / "docker").write_text(
+        f'#!/bin/sh\necho "$@" >> {told}\ncase $1 in ps) echo 0c1d;; run) echo $HOME; exec sleep 600;; esac\n'
+    )
+    (tmp_path / "docker").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    sandbox = Sandbox(SandboxKind.DOCKER, image="tools:1")
+    ended = run_process(
+        ["make"], cwd=tmp_path, environment=dict(os.environ), mark="m7", stdout=tmp_path / "out",
+        redact=redactor({}), timeout=1, grace=0.1, sandbox=sandbox,
+    )  # fmt: skip
+    assert ended.timed_out
+    run, ps, rm = told.read_text().splitlines()
+    assert "--label buildloop=m7" in run
+    assert ps.endswith("--filter label=buildloop=m7")
+    assert rm == "rm --force 0c1d"
+    assert (tmp_path / "out").read_text().strip() == os.environ["HOME"]
 
 
 def test_none_changes_nothing():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from functools import partial
 from pathlib import Path
 
 from benchmarks.bench.figure import Baseline, Figure, Measured, Sample, sample, timed
@@ -55,10 +56,11 @@ def _beside_git(ours: Figure, task: Task) -> Figure:
 
 
 def _preparing(task: Task, folder: Path) -> Figure:
-    ours, plain = [], []
+    ours: list[float] = []
+    plain: list[float] = []
     for number in range(2):
-        plain += timed(lambda n=number: worktree_add(task.repo, folder / f"plain-{n}"), 1).values
-        ours += timed(lambda n=number: prepare(task.repo, folder / "state", f"r{n}"), 1).values
+        plain += timed(partial(worktree_add, task.repo, folder / f"plain-{number}"), 1).values
+        ours += timed(partial(prepare, task.repo, folder / "state", f"r{number}"), 1).values
     return Figure(
         group=GROUP,
         name="workspace of 100,000 files",

@@ -65,7 +65,7 @@ PARSERS: tuple[ParserEntry, ...] = (
         ("unittest", "\nRan |=====\nERROR: |=====\nFAIL: "),
         ("jest", "● |Test Suites:|LOGGING RETRY|No tests found, exiting"),
         ("vitest", "⎯⎯|No test files found|Vitest|Test Files  "),
-        ("tap", "not ok |\nok 1"),
+        ("tap", "not ok |ok 1"),
         ("ava", "  ─\n|  ─────"),
         ("cargo_test", "panicked at|test result: |... FAILED|nextest|overflowed its stack|(signal: "),
         ("go_test", "--- FAIL|--- PASS|panic: |DATA RACE|fatal error: |\nDONE "),

@@ -37,7 +37,7 @@ RUNNER_FILES = {
 SPLIT = re.compile(r"&&|\|\||[;\n&]|\|")
 INFRASTRUCTURE = re.compile(
     r"(?:^|/)(?:\.?ci|scripts?|tools?|build|hack|tests?|qa|\.github|make|mk|dev|etc|spec|e2e|\.circleci|bin/ci)/"
-    r"|(?:^|/)[^/]*(?:test|check|verify|lint|unit|smoke|assert|expect|validate|gate|spec|^ci)[^/]*$",
+    r"|(?:^|/)[^/]*(?:test|check|verify|lint|unit|smoke|assert|expect|validate|gate|spec|compare|diff|golden|harness|^ci)[^/]*$",
     re.I,
 )
 ONLY_SAYS = re.compile(r"(?:echo|printf)\s[^|&;<>$`]*$")

@@ -54,6 +54,9 @@ def _in_tokens(change: Change, tests: Literals) -> Iterator[Objection]:
         )
         if turn and (ASKED.search(line) or _arrow(tokens, turn)):
             yield from _judged(change.name, asked, answer, line, tests)
+        for key, colon, value in zip(tokens, tokens[1:], tokens[2:], strict=False):
+            if colon.text == ":" and key.literal and value.literal and " " in key.text.strip("'\"` "):
+                yield from _judged(change.name, [key.text], [value.text], line, tests)
 
 
 def _arrow(tokens: Sequence[Token], index: int) -> bool:

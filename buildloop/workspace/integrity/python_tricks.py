@@ -34,6 +34,8 @@ OVERRIDDEN = frozenset(
 RUNNING = frozenset(
     "run __call__ _callTestMethod failureException defaultTestResult debug countTestCases".split()
 )
+PLAIN_VALUES = frozenset("int float str bytes bool complex list tuple dict set Decimal Fraction".split())
+EQUALITY = frozenset({"__eq__", "__ne__"})
 MEDDLING = re.compile(
     r"\bskip|xfail|deselect|\.remove\(|\.pop\(|\.clear\(|\[:\]\s*=|outcome|exitstatus|force_result|\.passed|_exit|sys\.exit|\bdel \b|return True|return 0|setattr|testsfailed|config\.option|\.option\.|items\s*=|\.filter|monkeypatch"
 )
@@ -55,6 +57,7 @@ def python_tricks(change: Change) -> list[Objection]:
             found += [
                 one for one in _bent_test_case(node, change.name) if one.text not in (change.before or "")
             ]
+    found += _own_equality(before, after, change.name)
     for statement in _at_import(after.body):
         if ast.dump(statement) not in known and _ends_process(statement):
             found.append(
@@ -65,6 +68,19 @@ def python_tricks(change: Change) -> list[Objection]:
                 )
             )
     return found
+
+
+def _own_equality(before: ast.Module, after: ast.Module, name: str) -> Iterator[Objection]:
+    """A number or text that decides itself what it equals answers any test; honest values keep their equality."""
+    known = {ast.dump(node) for node in ast.walk(before) if isinstance(node, ast.ClassDef)}
+    for node in ast.walk(after):
+        if not isinstance(node, ast.ClassDef) or ast.dump(node) in known:
+            continue
+        plain = sorted({ast.unparse(base) for base in node.bases} & PLAIN_VALUES)
+        own = [part.name for part in node.body if isinstance(part, ast.FunctionDef) and part.name in EQUALITY]
+        if plain and own:
+            text = f"{name}: {node.name} is a {plain[0]} with an equality of its own ({own[0]})"
+            yield Objection("special-cased", name, text)
 
 
 def _function_trick(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> Iterator[Objection]:

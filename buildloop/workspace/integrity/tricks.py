@@ -15,7 +15,7 @@ from buildloop.workspace.integrity.python_tricks import python_tricks
 ASKS = re.compile(
     r"PYTEST_CURRENT_TEST|PYTEST_VERSION|[\"'](?:pytest|unittest|_pytest|nose)[\"']\s*in\s|sys\.(?:orig_)?argv\[0\].*(?:pytest|test)|\bpytest\b.*\bin\b.*sys\.(?:modules|argv|orig_argv)"
     r"|sys\.modules\.get\([\"'](?:pytest|unittest)|NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST(?:_WORKER_ID)?\b|NODE_ENV\W{1,8}test\b|npm_lifecycle_event|MOCHA_\w+"
-    r"|testing\.Testing\(\)|flag\.Lookup\([\"']test\.|os\.Args\[0\].*\.test|\.test[\"']\)|cfg!\(test\)|cfg\(not\(test\)\)|cfg_attr\(test|RSPEC_|defined\?\((?:RSpec|Minitest)|BATS_TEST|BATS_VERSION|CARGO_TARGET_TMPDIR"
+    r"|testing\.Testing\(\)|flag\.Lookup\([\"']test\.|os\.Args\[0\].*\.test|\.test[\"']\)|cfg!?\((?:not\()?debug_assertions|cfg!\(test\)|cfg\(not\(test\)\)|cfg_attr\(test|RSPEC_|defined\?\((?:RSpec|Minitest)|BATS_TEST|BATS_VERSION|CARGO_TARGET_TMPDIR"
     r"|inspect\.stack\(\).*test|_getframe\(.*test|isRunningTest|RUNNING_TESTS|is_testing\(\)|XCTestConfigurationFilePath|typeof\s+(?:jest|describe|it)\b|globalThis\.(?:jest|describe|expect)|env::args\(\)|current_exe\(\).*test"
 )
 # Who calls, how the process was started, what is loaded: the product has no reason to look there for tests.
@@ -23,6 +23,12 @@ LOOKS_AROUND = re.compile(
     r"inspect\.(?:stack|currentframe)|_getframe|extract_stack|sys\.(?:modules|argv|orig_argv)|psutil|/proc/self|new Error\(\)\.stack|\.stack\b.*\.(?:includes|match|indexOf)"
     r"|process\.argv|require\.main|module\.parent|require\.cache|runtime\.Callers?\b|debug\.Stack|os\.Args|current_exe|Backtrace|getStackTrace|StackWalker|\bcaller(?:_locations)?\b|\$PROGRAM_NAME|\$0\b"
 )
+# Who calls, in particular; what is done with the answer may stand in another line.
+ASKS_WHO_CALLS = re.compile(
+    r"inspect\.(?:stack|currentframe)|_getframe|extract_stack|new Error\(\)\.stack|runtime\.Callers?\b|debug\.Stack"
+    r"|Backtrace|getStackTrace|StackWalker|caller_locations"
+)
+QUOTED = re.compile(r"(['\"`])(?:\\.|(?!\1).)*\1")
 TEST_WORD = re.compile(
     r"(?<![a-z])(?:_?py)?tests?(?![a-z])|unittest|jest|mocha|rspec|_spec\b|\bspec\b|\bbats\b|junit|phpunit",
     re.I,
@@ -107,6 +113,12 @@ def _shadowing(change: Change) -> Iterator[Objection]:
 
 def _by_lines(change: Change, fresh: list[str]) -> Iterator[Objection]:
     code = bool(CODE.search(change.name))
+    looks = next((line for line in fresh if ASKS_WHO_CALLS.search(line)), None)
+    quoted = " ".join(found.group() for line in fresh for found in QUOTED.finditer(line))
+    if code and looks and not is_test(change.name) and TEST_WORD.search(quoted):
+        yield Objection(
+            "special-cased", change.name, f"{change.name} asks whether a test calls it: {looks[:120]}"
+        )
     for line in fresh:
         shown = line[:120]
         asks = code and not is_test(change.name) and (ASKS.search(line) or _looks_for_tests(line))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from buildloop.workspace.git import run_git
 from buildloop.workspace.integrity.check import Evidence, reader
+from buildloop.workspace.integrity.counter.renames import renamed, renames
 from buildloop.workspace.integrity.counter.spliced import spliced
 from buildloop.workspace.integrity.counter.test_side import TestSide, makefiles_of
 from buildloop.workspace.integrity.files import is_test, matches
@@ -30,14 +31,17 @@ class Originals:
     lost: tuple[str, ...]
 
 
-def originals(evidence: Evidence) -> Originals | None:
-    """None when nothing of the test side was changed: then the gate has already run the original tests."""
+def originals(evidence: Evidence, *, under_new_names: bool = False) -> Originals | None:
+    """None when nothing of the test side was changed: then the gate has already run the original tests. With
+    `under_new_names` the old tests call the product by the names it has now; None where it was not renamed."""
     root, start = Path(evidence.workspace.root), evidence.workspace.start_commit
     with blobs(root) as blob:
         changes = changes_between(root, start, evidence.commit, blob)
         side = _test_side(evidence, changes, blob)
+        names = renames(changes) if under_new_names else {}
         entries = _entries(root, start, changes, side)
-    if not entries:
+        entries |= _under_new_names(root, entries, names, blob)
+    if not entries or (under_new_names and not names):
         return None
     lost = [c.old_name for c in changes if c.status in "DR" and c.old_name not in entries]
     removed = [c.name for c in changes if entries.get(c.name) == GONE and not is_test(c.name)]
@@ -81,6 +85,18 @@ def _entries(root: Path, start: str, changes: Sequence[Change], side: TestSide) 
             old[change.name] = GONE
     known = _known(root, start, [name for name, entry in old.items() if not entry])
     return old | known
+
+
+def _under_new_names(
+    root: Path, entries: Mapping[str, str], names: dict[str, str], blob: Blob
+) -> dict[str, str]:
+    found = {}
+    for name, entry in entries.items() if names else ():
+        mode, _, digest = entry.partition(" ")
+        text = blob(digest) if mode.startswith("100") else None
+        if text and (adapted := renamed(text, names)) != text:
+            found[name] = f"{mode} {as_entry(root, adapted).partition(' ')[2]}"
+    return found
 
 
 def _mixed(change: Change, side: TestSide) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import posixpath
 import re
 import sys
@@ -24,6 +23,10 @@ INSTALLED = re.compile(r"(?:^|/)(?:node_modules|site-packages)/")
 CASES = re.compile(
     r"(?:^|/)(?:cases?|fixtures?|samples?|examples?|corpus|expect(?:ed|ations)?|data|inputs?|outputs?|resources)/",
     re.I,
+)
+# Folders of scripts that a gate walks through.
+WALKED = re.compile(
+    r"(?:^|/)(?:t|xt|checks?|cases?|scenarios?|features?|regress(?:ion)?|acceptance|smoke)/", re.I
 )
 TEST_TOOLS = frozenset("pytest _pytest nose nose2 pluggy coverage hypothesis mock tox xdist".split())
 WORD = re.compile(r"[\w.*?/\[\]{}%+-]+")
@@ -74,12 +77,14 @@ class TestSide:
         )
 
     def _is_case(self, name: str) -> bool:
-        if CODE.search(name) or not CASES.search(name):
+        """What a gate or test of the start names, or walks through by a pattern, in a folder of cases."""
+        if not (WALKED.search(name) or (CASES.search(name) and not CODE.search(name))):
             return False
         short = posixpath.relpath(name, self.inside or ".")
-        words = {short, posixpath.basename(name), posixpath.dirname(short), posixpath.dirname(short) + "/"}
+        folder = posixpath.dirname(short)
+        named = {short, posixpath.basename(name), folder, f"{folder}/"}
         return any(
-            word in words or ("*" in word and fnmatch.fnmatchcase(short, word))
+            word in named or ("*" in word and posixpath.dirname(word.removeprefix("./")) == folder)
             for text in self.told
             for word in WORD.findall(text)
         )

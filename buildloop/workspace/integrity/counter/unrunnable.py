@@ -27,12 +27,13 @@ PLAIN_VALUE = Regex(
 SIGNATURE = Regex(
     r"TypeError.*(?:positional argument|unexpected keyword|required keyword|multiple values for|not callable)"
     r"|ArgumentError.*wrong number of arguments|unknown keyword|<bound method|<function \w|\[(?:Async)?Function\b|\[class \w"
+    r"|assert (?!True\b|False\b|None\b|not\b)[A-Za-z_]\w* (?:==|!=|<|>|is|in)"  # how pytest shows a method
     r"|<property object|<coroutine object|\bPromise \{"
 )
 DOES_NOT_COMPILE = Regex(
     r"error\[E\d{4}\]|could not compile|: undefined: |\[build failed\]|\[setup failed\]|cannot use .+ as .+ (?:value|type)|too many arguments"
     r"|not enough arguments|error TS\d+|: error: |cannot find symbol|COMPILATION ERROR|no required module provides"
-    r"|is not in (?:std|GOROOT)|no rule to make target|undeclared|unresolved import|does not implement|vet: "
+    r"|is not in (?:std|GOROOT)|[Nn]o rule to make target|undeclared|unresolved import|does not implement|vet: "
     r"|^\S+\.go:\d+:\d+: "
 )
 FILE_GONE = Regex(r"No such file|cannot open|can't open|not found|Can't locate|does not exist")

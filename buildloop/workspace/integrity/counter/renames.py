@@ -1,0 +1,76 @@
+"""Names that the product gave up for others, as its tests show: the old tests can then run under the new names."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from buildloop.workspace.integrity.files import is_test
+from buildloop.workspace.integrity.model import Change
+
+TOKEN = re.compile(r"\w+|[^\w\s]")
+NAME = re.compile(r"[A-Za-z_]\w+")
+# Beyond this a comparison token by token takes longer than the tests.
+MOST_TOKENS = 20_000
+
+
+def renames(changes: Sequence[Change]) -> dict[str, str]:
+    """Old spelling to new: files that moved, and identifiers that the product no longer has and its tests replaced by
+    one it did not have before."""
+    return moved_files(changes) | _identifiers(changes)
+
+
+def renamed(text: str, names: dict[str, str]) -> str:
+    for old in sorted(names, key=len, reverse=True):
+        text = names[old].join(re.split(rf"(?<!\w){re.escape(old)}(?!\w)", text))
+    return text
+
+
+def moved_files(changes: Sequence[Change]) -> dict[str, str]:
+    found = {}
+    for change in changes:
+        if change.status == "R" and not is_test(change.old_name):
+            old, new = PurePosixPath(change.old_name), PurePosixPath(change.name)
+            found[old.as_posix()] = new.as_posix()
+            if len(old.parts) > 1 and old.suffix:
+                found[old.with_suffix("").as_posix()] = new.with_suffix("").as_posix()
+                found[".".join(old.with_suffix("").parts)] = ".".join(new.with_suffix("").parts)
+    return found
+
+
+def _identifiers(changes: Sequence[Change]) -> dict[str, str]:
+    product = [change for change in changes if not is_test(change.name)]
+    before = {word for change in product for word in NAME.findall(_code(change.name, change.before))}
+    after = {word for change in product for word in NAME.findall(_code(change.name, change.after))}
+    seen: dict[str, set[str]] = {}
+    for change in changes:
+        for old, new in _replaced(change.before or "", change.after or ""):
+            seen.setdefault(old, set()).add(new)
+    return {
+        old: new
+        for old, all_new in seen.items()
+        for new in all_new
+        if len(all_new) == 1 and old in before - after and new in after - before
+    }
+
+
+def _code(name: str, text: str | None) -> str:
+    """Of a Rust file only what is not test; its tests are in the same file."""
+    return (text or "").partition("#[cfg(test)]")[0] if name.endswith(".rs") else text or ""
+
+
+def _replaced(before: str, after: str) -> list[tuple[str, str]]:
+    old, new = TOKEN.findall(before), TOKEN.findall(after)
+    if old == new or max(len(old), len(new)) > MOST_TOKENS:
+        return []
+    found = []
+    for kind, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "replace" and b - a == d - c:
+            found += [
+                (x, y)
+                for x, y in zip(old[a:b], new[c:d], strict=True)
+                if x != y and NAME.fullmatch(x) and NAME.fullmatch(y)
+            ]
+    return found

@@ -1,0 +1,132 @@
+"""A green that was earned: the tests of the start are run on the new code, and a second agent may try to refute it."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+
+import pytest
+
+from buildloop.events import read_events
+from buildloop.models import CounterVerdict
+from buildloop.result import StopReason
+from tests.support.repos import make_repo
+from tests.support.scripts import WRITE_FIX
+
+WRONG = "def add(a, b):\n    return a - b\n"
+RIGHT = "def add(a, b):\n    return a + b\n"
+HELPER = "from calc import add\n\n\ndef result(a, b):\n    return add(a, b)\n"
+TEST = (
+    "import unittest\n\nfrom helping import result\n\n\nclass Add(unittest.TestCase):\n"
+    "    def test_add(self):\n        self.assertEqual(result(2, 3), 5)\n"
+)
+
+
+def told(run, kind):
+    return [event for event in read_events(run.path / "events.jsonl") if event["type"] == kind]
+
+
+@pytest.fixture
+def with_helper(tmp_path):
+    """The tests reach the code through a helper of theirs, where a cheat is hard to tell from the sources."""
+    files = {"calc.py": WRONG, "tests/__init__.py": "", "tests/helping.py": HELPER, "tests/test_add.py": TEST}
+    return make_repo(tmp_path / "helped", files)
+
+
+GATE = (f"PYTHONPATH=tests:. {shlex.quote(sys.executable)} -m unittest discover -q -s tests",)
+
+
+def test_a_green_that_comes_from_the_test_side_is_red_and_the_agent_is_told(play, with_helper):
+    cheat = {"write": "tests/helping.py", "text": HELPER.replace("add(a, b)", "add(a, -b)")}
+    honest = [{"write": "tests/helping.py", "text": HELPER}, {"write": "calc.py", "text": RIGHT}]
+    result, run = play(
+        {"when": {"call": 1}, "do": [cheat]},
+        {"when": {"prompt": "as it was at the start"}, "do": honest},
+        where=with_helper,
+        test=GATE,
+    )
+    assert (result.reason, result.iterations) == (StopReason.COMPLETE, 2)
+    (event,) = told(run, "loop.counter_proof")
+    assert (event["verdict"], event["files"]) == ("overturned", ["tests/helping.py"])
+    assert "test_add" in event["failing"][0]
+    assert run.iterations()[1].gate.tampering[0].rule == "counter-proof"
+    assert "return add(a, -b)" in run.iterations()[1].gate.tampering[0].diff
+
+
+def test_a_changed_test_side_is_proven_once_and_the_report_says_so(play, with_helper):
+    more = TEST + "\n    def test_zero(self):\n        self.assertEqual(result(0, 0), 0)\n"
+    work = [{"write": "tests/test_add.py", "text": more}, {"write": "calc.py", "text": RIGHT}]
+    result, run = play({"do": work}, where=with_helper, test=GATE)
+    assert result.reason is StopReason.COMPLETE
+    assert [event["verdict"] for event in told(run, "loop.counter_proof")] == ["upheld"]
+    assert all(one.counter_proof.verdict is CounterVerdict.UPHELD for one in run.iterations()[1].reports)
+    assert (
+        "the tests as they were at the start pass on the new code" in (run.path / "report.html").read_text()
+    )
+
+
+def test_untouched_tests_cost_no_second_run(play, with_helper):
+    _, run = play({"do": [{"write": "calc.py", "text": RIGHT}]}, where=with_helper, test=GATE)
+    assert told(run, "loop.counter_proof") == []
+    assert run.iterations()[1].gate.counter_proof is None
+
+
+def test_it_can_be_switched_off(play, with_helper):
+    cheat = {"write": "tests/helping.py", "text": HELPER.replace("add(a, b)", "add(a, -b)")}
+    result, run = play({"do": [cheat]}, where=with_helper, test=GATE, max_iterations=1, counter_proof=False)
+    assert told(run, "loop.counter_proof") == []
+    assert result.reason is StopReason.COMPLETE
+
+
+REFUTE = """\
+import pathlib, sys
+prompt = sys.stdin.read()
+assert "make the tests pass" in prompt and "return a + b" in prompt
+pathlib.Path("calc.py").write_text("broken by the second agent")
+pathlib.Path("test_more.py").write_text({test!r})
+"""
+FAILS = (
+    "import unittest\n\nfrom calc import add\n\n\nclass More(unittest.TestCase):\n"
+    "    def test_text(self):\n        self.assertEqual(add('1', 2), 3)\n"
+)
+BY_VALUE = FAILS.replace("add('1', 2), 3", "add(1.2, 2.6), 4")
+
+
+@pytest.fixture
+def refuting(tmp_path):
+    def command(test):
+        script = tmp_path / "refute.py"
+        script.write_text(REFUTE.format(test=test))
+        return f"{shlex.quote(sys.executable)} {shlex.quote(str(script))}"
+
+    return command
+
+
+def test_a_test_that_fails_keeps_the_run_open_until_the_work_meets_it(play, repo, refuting):
+    better = {"write": "calc.py", "text": "def add(a, b):\n    return round(a + b)\n"}
+    rules = (
+        {"when": {"call": 1}, "do": [WRITE_FIX]},
+        {"when": {"prompt": "A Test That Fails"}, "do": [better]},
+    )
+    result, run = play(*rules, falsify_command=refuting(BY_VALUE))
+    assert (result.reason, result.iterations) == (StopReason.COMPLETE, 2)
+    assert [event["refuted"] for event in told(run, "loop.falsified")] == [True, False]
+    prompt = (run.iteration_dir(1, 2) / "prompt.md").read_text()
+    assert "self.assertEqual(add(1.2, 2.6), 4)" in prompt
+    calls = [call.agent for call in run.ledger.calls()]
+    assert calls == ["scripted", "command (falsify)", "scripted"]
+    first = run.iterations()[1]
+    assert first.diagnosis.mode == "code_error"
+    assert not first.gate.reading.failing
+    assert "test_more.py" not in first.agent.checkpoint.files
+
+
+def test_a_test_that_is_wrong_itself_refutes_nothing(play, refuting):
+    result, run = play(
+        {"do": [WRITE_FIX]}, falsify_command=refuting(FAILS.replace("import add", "import plus as add"))
+    )
+    assert (result.reason, result.iterations) == (StopReason.COMPLETE, 1)
+    (event,) = told(run, "loop.falsified")
+    assert not event["refuted"]
+    assert "fails by itself" in event["why"]
+    assert "without success" in (run.path / "report.html").read_text()
