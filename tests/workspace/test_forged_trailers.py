@@ -12,7 +12,7 @@ from buildloop.workspace.worktree import prepare_worktree
 from tests.support.repos import commit_all, git, write_files
 
 STEP = Step("r1", 1, 1)
-SECRET = "q7Zx-93kd-Lm20-vvTe"  # noqa: S105 (a stand-in)
+SECRET = "q7Zx-93kd-Lm20-vvTe"
 RULES = Rules(("test_calc.py",), {"DEPLOY_TOKEN": SECRET})
 
 
