@@ -167,7 +167,8 @@ def _iteration_line(event: dict[str, Any]) -> str:
     parts = [f"  iteration {event['iteration']:<4} [{colour}]{escape(event['status'])}[/{colour}]"]
     if counts := event.get("test_counts"):
         parts.append(f"tests {counts[0]}/{counts[1]}")
-    parts.append(f"{event.get('files', 0)} files changed")
+    files = event.get("files", 0)
+    parts.append(f"{files} file{'' if files == 1 else 's'} changed")
     if event.get("outcome") not in (None, "ok"):
         parts.append(f"agent: {event['outcome']}")
     if event.get("mode"):
