@@ -6,11 +6,11 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 from pydantic import ValidationError
 
-from buildloop.decode import from_toml
+from buildloop.decode import from_json, from_toml
 from buildloop.errors import InputError
 from buildloop.memory.location import VARIABLE as MEMORY_VARIABLE
 from buildloop.memory.location import memory_location
@@ -22,6 +22,9 @@ CONFIG_FILE = "buildloop.toml"
 PREFIX = "BUILDLOOP_"
 PER_RUN = frozenset({"goal", "repo", "run_id", "issue"})
 SETTINGS = tuple(name for name in BuildRequest.model_fields if name not in PER_RUN)
+LISTS = frozenset(
+    name for name in SETTINGS if get_origin(BuildRequest.model_fields[name].annotation) is tuple
+)
 VARIABLES = {PREFIX + name.upper(): name for name in SETTINGS}
 # Where things are kept and where a worker's code comes from: settings of the machine, not of a run.
 OF_THE_MACHINE = frozenset(
@@ -66,7 +69,8 @@ def nearest(key: str, known: tuple[str, ...]) -> str:
     if typed in bare:
         return f"did you mean {bare[typed]!r}?"
     if typed in FLAGS_ONLY and (name := FLAGS_ONLY[typed][0]) in bare:
-        return f"{flag_of(typed)} of the command line is called {bare[name]!r} here, with the value {FLAGS_ONLY[typed][1]}"
+        here = f"called {bare[name]!r} here, with the value {FLAGS_ONLY[typed][1]}"
+        return f"{flag_of(typed)} of the command line is {here}"
     near = difflib.get_close_matches(typed, bare, n=1, cutoff=0.7)
     return f"did you mean {bare[near[0]]!r}?" if near else f"known keys: {', '.join(known)}"
 
@@ -91,8 +95,18 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Setting]:
         if variable not in VARIABLES:
             raise InputError(f"there is no setting {variable}; {nearest(variable, tuple(VARIABLES))}")
         if value != "":
-            found[VARIABLES[variable]] = Setting(value, variable)
+            name = VARIABLES[variable]
+            found[name] = Setting(_items(value) if name in LISTS else value, variable)
     return found
+
+
+def _items(value: str) -> object:
+    """Several as a JSON list. Whatever else begins with a bracket is one text: a glob, a shell's test."""
+    try:
+        given = from_json(value) if value.lstrip().startswith("[") else value
+    except ValueError:
+        return value
+    return given
 
 
 def _from_file(path: Path) -> dict[str, Setting]:
