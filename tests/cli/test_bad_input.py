@@ -181,6 +181,11 @@ def test_a_damaged_request_is_said_with_its_path(refused, tmp_path):
         assert "r1/request.json is damaged" in said
 
 
+def test_init_wants_a_repository(refused, tmp_path):
+    (tmp_path / "plain").mkdir()
+    assert "is not a git repository" in refused("init", str(tmp_path / "plain"))
+
+
 def test_init_does_not_replace_a_config(refused, repo):
     (repo / "buildloop.toml").write_text("max_iterations = 3\n")
     assert "use --force" in refused("init", str(repo))
