@@ -19,6 +19,7 @@ from buildloop.github.publish import access_for
 from buildloop.request import BuildRequest
 from buildloop.request_secrets import without_secrets
 from buildloop.run_name import RUN_NAME
+from buildloop.wording import in_words
 
 GOAL_KEYS = tuple(name for name in BuildRequest.model_fields if name not in ("run_id", "state_dir"))
 NOT_FOR_ALL = frozenset({"goal", "run_id", "state_dir", "branch"})
@@ -76,8 +77,7 @@ def checked(fields: Mapping[str, Any]) -> FleetRequest:
         return FleetRequest.model_validate(fields)
     except ValidationError as error:
         first = error.errors()[0]
-        said = first["msg"].removeprefix("Value error, ")
-        raise InputError(f"{first['loc'][0]} of the fleet is not usable: {said}") from None
+        raise InputError(in_words(first, f"{first['loc'][0]} of the fleet")) from None
 
 
 def read_goals(path: Path) -> dict[str, Any]:
