@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from buildloop.agents.home import forget_homes
 from buildloop.decide import Stop
 from buildloop.models import Iteration
 from buildloop.progress import badness, introduced_by
@@ -54,6 +55,7 @@ def close_run(state: LoopState, stop: Stop) -> BuildResult:
     release(state.workspace, keep=not complete)
     if complete:
         forget_best(state.workspace, run.run_id)
+        forget_homes(run.path)
     run.save("result.json", result)
     return result
 

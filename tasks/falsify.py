@@ -13,12 +13,13 @@ from buildloop.agents.contract import AgentCall
 from buildloop.agents.registry import agent_for, as_falsifier
 from buildloop.budget import budget_refusal, dollars_left, time_limit
 from buildloop.errors import AgentRefused, AgentUnavailable, BudgetExceeded
-from buildloop.falsify import falsify_prompt, judged, tests_among
+from buildloop.falsify import falsify_prompt, judged, storable, tests_among
 from buildloop.files import write_atomic
 from buildloop.frozen import Frozen
 from buildloop.gate.run import run_gate
 from buildloop.ledger import UNPAID, call_of
 from buildloop.models import AgentOutcome, AgentReply, GateReport, Refutation, RefutingTest, WorkspaceInfo
+from buildloop.redact import mask_own
 from buildloop.request import BuildRequest
 from buildloop.stopwatch import save_stopwatch, worked_seconds
 from buildloop.workspace.checkpoint import diff_text, settle_after_gate
@@ -31,6 +32,7 @@ from tasks.surroundings import Surroundings, gate_setup, surroundings
 
 ATTEMPTS = 2
 FALSIFY = "(falsify)"
+IN_A_TEST = "a secret in a test of the second agent"
 
 
 class Written(Frozen):
@@ -105,12 +107,21 @@ def _written(given: FalsifyInput, here: Surroundings) -> tuple[RefutingTest, ...
     else:
         with second_worktree(given.workspace, given.commit) as second:
             reply = _answer(given, second, folder)
-            tests = tests_among(added_files(second, given.commit, folder / "exclude"))
-        written = Written(reply=reply, tests=tests)
+            added = added_files(second, given.commit, folder / "exclude")
+        written = Written(reply=reply, tests=tests_among(_storable(given, here, added)))
         write_atomic(kept, written.model_dump_json(indent=2) + "\n")
     if not _in_ledger(given, here):
         here.run.ledger.add(call_of(given.session, given.number, written.reply, datetime.now(UTC)))
     return written.tests
+
+
+def _storable(given: FalsifyInput, here: Surroundings, added: Mapping[str, str]) -> Mapping[str, str]:
+    kept = storable(added, mask_own)
+    for name in sorted({*added} - {*kept}):
+        here.run.events.emit(
+            "loop.secret_refused", iteration=given.number, file=here.redact(name), kind=IN_A_TEST, line=0
+        )
+    return kept
 
 
 def _in_ledger(given: FalsifyInput, here: Surroundings) -> bool:

@@ -194,6 +194,12 @@ def _announce(given: IterateInput, here: Surroundings) -> None:
         budget_utilization=round(100 * sent / budget, 1),
         budget_chars=budget,
     )
+    if sent > budget:
+        here.run.events.emit(
+            "loop.degraded",
+            what="the prompt",
+            why=f"{sent} characters of goal, gate and failure cannot be cut, and --prompt-budget is {budget}",
+        )
     if given.prompt.cut:
         here.run.events.emit(
             "loop.context_trimmed",

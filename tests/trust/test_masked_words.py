@@ -10,7 +10,9 @@ from datetime import UTC, datetime
 import pytest
 
 from buildloop.errors import AgentLimited, AgentRefused, InputError
+from buildloop.falsify import storable
 from buildloop.fleet.request import FleetRequest, plan_of
+from buildloop.redact import mask_own
 from buildloop.request_secrets import without_secrets
 from buildloop.supervise.ledger import Ledger
 from buildloop.supervise.model import Status
@@ -61,6 +63,16 @@ def test_logs_of_a_run_are_masked_with_their_traces():
             logging.getLogger(name).removeHandler(handler)
     assert len(seen) >= 2
     assert all("failed with [masked]" in text and "ValueError: [masked]" in text for text in seen)
+
+
+def test_a_test_of_the_second_agent_that_holds_a_secret_is_not_taken():
+    """It is stored and run again from there: masked, it would be another test."""
+    added = {
+        "tests/test_a.py": f"assert f('{VALUE}')",
+        "tests/test_b.py": "assert f(1)",
+        f"tests/{TOKEN}": "",
+    }
+    assert list(storable(added, mask_own)) == ["tests/test_b.py"]
 
 
 @pytest.mark.parametrize("field", ["test", "accept", "agent_command", "falsify_command"])
