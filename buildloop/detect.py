@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,8 @@ from pathlib import Path
 MAKE_TEST = re.compile(r"^(test|check)\s*:", re.M)
 NPM_PLACEHOLDER = "no test specified"
 NODE_LOCKS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn"}
+# They keep the project's packages in an environment of their own, which a bare `python` does not see.
+PYTHON_LOCKS = {"uv.lock": "uv", "poetry.lock": "poetry"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +40,20 @@ def _pytest(repo: Path) -> Iterator[Detected]:
     }
     for name, mark in marks.items():
         if (repo / name).is_file() and mark in _read(repo / name):
-            yield Detected("pytest", "python -m pytest -q", name)
+            yield Detected("pytest", python_command(repo, "pytest -q"), name)
             return
     if (repo / "conftest.py").is_file() or (repo / "tests" / "conftest.py").is_file():
-        yield Detected("pytest", "python -m pytest -q", "conftest.py")
+        yield Detected("pytest", python_command(repo, "pytest -q"), "conftest.py")
+
+
+def python_command(repo: Path, module: str) -> str:
+    """How to run a module here: by the tool that locked the project's packages, else by a Python on PATH."""
+    for lock, tool in PYTHON_LOCKS.items():
+        if (repo / lock).is_file() and shutil.which(tool):
+            return f"{tool} run {'python -m ' if module.startswith('unittest') else ''}{module}"
+    # Debian and its kin have only python3.
+    python = "python3" if shutil.which("python") is None and shutil.which("python3") else "python"
+    return f"{python} -m {module}"
 
 
 def _node(repo: Path) -> Iterator[Detected]:
@@ -87,9 +100,9 @@ def _unittest(repo: Path) -> Iterator[Detected]:
         return
     name = files[0].relative_to(repo).as_posix()
     if "unittest" in _read(files[0]) and "pytest" not in _read(files[0]):
-        yield Detected("unittest", "python -m unittest", name)
+        yield Detected("unittest", python_command(repo, "unittest"), name)
     else:
-        yield Detected("pytest", "python -m pytest -q", name)
+        yield Detected("pytest", python_command(repo, "pytest -q"), name)
 
 
 def _make(repo: Path) -> Iterator[Detected]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Annotated, Any
 
 from pydantic import AfterValidator
@@ -75,6 +75,21 @@ def _report_glob(pattern: str) -> str:
     return pattern
 
 
+def _whole_path(path: str) -> str:
+    whole = Path(path).expanduser()
+    if not whole.is_absolute():
+        raise ValueError("give the whole path of the folder, such as ~/.cache/pip")
+    return str(whole)
+
+
+def without_nul(value: object) -> object:
+    """No program takes a NUL among its arguments, no database in a text."""
+    texts = value if isinstance(value, (list, tuple)) else (value,)
+    if any(isinstance(text, str) and "\0" in text for text in texts):
+        raise ValueError("holds a NUL character; take it out")
+    return value
+
+
 def _leaves(pattern: str) -> bool:
     return PurePath(pattern).is_absolute() or ".." in PurePath(pattern).parts
 
@@ -84,4 +99,5 @@ Splittable = Annotated[str, AfterValidator(_splittable)]
 EnvironmentName = Annotated[str, AfterValidator(_variable_name)]
 OwnerAndName = Annotated[str, AfterValidator(_owner_and_name)]
 TestGlob = Annotated[str, AfterValidator(_test_glob)]
+WholePath = Annotated[str, AfterValidator(_whole_path)]
 ReportGlob = Annotated[str, AfterValidator(_report_glob)]

@@ -16,7 +16,9 @@ from buildloop.fields import (
     ReportGlob,
     Splittable,
     TestGlob,
+    WholePath,
     as_a_form,
+    without_nul,
 )
 from buildloop.models import Permissions
 from buildloop.run_name import RunName, new_run_id
@@ -26,6 +28,8 @@ __all__ = ["AgentSession", "BuildRequest", "DirtyPolicy", "IntegrityLevel", "San
 
 RESTART_CAP = 5
 EXTENSIONS_CAP = 3
+# Half of the default prompt: the goal stands in every one, word for word. An issue's whole text fits.
+LONGEST_GOAL = 100_000
 
 
 class BuildRequest(BaseModel):
@@ -141,7 +145,7 @@ class BuildRequest(BaseModel):
     )
     sandbox_image: str | None = Field(None, description="For sandbox docker: the image to run in.")
     sandbox_network: bool = Field(True, description="Whether the sandbox has a network.")
-    sandbox_writable: tuple[str, ...] = Field(
+    sandbox_writable: tuple[WholePath, ...] = Field(
         (), description="More folders the sandbox may write to, such as a package cache."
     )
     env_allow: tuple[str, ...] = Field(
@@ -187,6 +191,21 @@ class BuildRequest(BaseModel):
     def _one_command_is_enough(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else value
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _passable(cls, value: object) -> object:
+        return without_nul(value)
+
+    @field_validator("goal")
+    @classmethod
+    def _fits_every_prompt(cls, value: str) -> str:
+        if len(value) > LONGEST_GOAL:
+            raise ValueError(
+                f"must have at most {LONGEST_GOAL} characters, because every prompt repeats it; background belongs "
+                "into --context"
+            )
+        return value
+
     @field_validator("repo", "state_dir")
     @classmethod
     def _absolute(cls, value: str) -> str:
@@ -208,16 +227,21 @@ class BuildRequest(BaseModel):
         if not names:
             raise ValueError("name at least one agent, e.g. --agent claude")
         if "command" in names and self.agent_command is None:
-            raise ValueError("agent 'command' needs agent_command: the program to run, e.g. 'python fix.py'")
+            raise ValueError(
+                "agent 'command' needs its program; give it with --agent-command 'PROGRAM …' (agent_command)"
+            )
         if "scripted" in names and self.agent_script is None:
-            raise ValueError("agent 'scripted' needs agent_script: the path of its rule file")
+            raise ValueError(
+                "agent 'scripted' needs its rules; give the path of the file with --agent-script (agent_script)"
+            )
         if self.falsify_command is not None and self.falsifier != AgentChoice(agent="command"):
-            raise ValueError("falsify_command is for falsify 'command'; leave one of the two out")
+            raise ValueError("--falsify-command is for --falsify command; leave one of the two out")
         if self.falsifier is not None:
             check_falsifier(self.falsify, self.falsify_command)
         if self.sandbox is SandboxKind.DOCKER and self.sandbox_image is None:
             raise ValueError(
-                "sandbox 'docker' needs sandbox_image: an image with your toolchain and the agent"
+                "sandbox 'docker' needs an image with your toolchain and the agent; give it with --sandbox-image "
+                "(sandbox_image)"
             )
         return self
 

@@ -75,10 +75,6 @@ class LoopState:
         return self.workspace.start_commit
 
     @property
-    def tree_changed(self) -> bool:
-        return self.last.gate.tree != self.baseline.gate.tree
-
-    @property
     def tally(self) -> Tally:
         return tally_of(self.iterations)
 

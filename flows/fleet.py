@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
+from uuid import UUID
 
 from prefect import flow, get_run_logger
 from prefect.artifacts import create_markdown_artifact
@@ -153,12 +155,22 @@ def _here(request: BuildRequest) -> Entry:
 
 def _on_workers(request: BuildRequest, deployment: str, race: Race) -> Entry:
     """Under a key of its own, so that a fleet that is started again finds its runs instead of doubling them."""
-    key = f"buildloop/{request.run_id}"
-    started = launch.start(deployment, request, key, tags=("fleet",))
+    started = _flow_run(request, deployment)
     found = launch.wait(started, request, lambda: WHO if race.over else None)
     if found.result is not None:
         return entry_of(request, found.result)
-    return entry_without_result(request, found.state_name.lower(), found.message)
+    return entry_without_result(request, found.reason or found.state_name.lower(), found.message)
+
+
+def _flow_run(request: BuildRequest, deployment: str) -> UUID:
+    """One that an earlier start of the fleet has made, unless it came to nothing: then it is tried once more."""
+    for attempt in count(1):
+        key = f"buildloop/{request.run_id}" if attempt == 1 else f"buildloop/{request.run_id}/{attempt}"
+        started = launch.start(deployment, request, key, tags=("fleet",))
+        before = launch.look(started, request)
+        if before is None or (before.reason is not None and before.reason.is_success):
+            return started
+    raise AssertionError("counting does not end")
 
 
 def _final_state(result: FleetResult) -> State[Any]:

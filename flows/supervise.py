@@ -124,7 +124,7 @@ def ending_of(found: launch.Ended, attempt: Attempt) -> Ending:
     result = found.result if found.state_type in ("COMPLETED", "FAILED", "CANCELLED") else None
     ours = result is not None and found.state_name not in ("InvalidRequest", "RunLocked")
     if result is None or not ours:
-        return Ending(state=found.state_name, explanation=found.message)
+        return Ending(state=found.state_name, reason=found.reason, explanation=found.message)
     red = not result.reason.is_success
     return Ending(
         state=found.state_name,

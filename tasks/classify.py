@@ -14,9 +14,10 @@ from buildloop.context.session import window_in_force
 from buildloop.diagnosis.actionability import SUMMARY_FILE, enhance_error_summary
 from buildloop.diagnosis.classify import diagnose
 from buildloop.diagnosis.model import Attempt, Diagnosis, FailureMode, LogReading
+from buildloop.diagnosis.run_dir import FAILURE_MODE, failure_mode_record
 from buildloop.files import write_json
 from buildloop.models import Frozen, Iteration, WorkspaceInfo
-from buildloop.report.views import error_summary, failure_mode
+from buildloop.report.views import error_summary
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
 from buildloop.workspace.checkpoint import diff_text
@@ -52,7 +53,7 @@ def classify(key: str, given: ClassifyInput) -> Classified:
     found = _diagnosis(given, run)
     write_json(run.path / SUMMARY_FILE, error_summary(given.iteration, given.request.test, now), view=True)
     _enrich(given, run)
-    write_json(run.path / "failure-mode.json", failure_mode(found, now), view=True)
+    write_json(run.path / FAILURE_MODE, failure_mode_record(found, now), view=True)
     run.events.emit(
         "loop.failure_classified",
         mode=found.mode,

@@ -109,6 +109,8 @@ def _announce_kept_out(given: IterateInput, here: Surroundings, point: Checkpoin
         )
     if point.restored:
         here.run.events.emit("loop.protected_restored", iteration=given.number, files=list(point.restored))
+    if point.unkept:
+        here.run.events.emit("loop.files_unkept", iteration=given.number, files=list(point.unkept))
 
 
 def _keep_budget(given: IterateInput) -> None:
@@ -192,6 +194,12 @@ def _announce(given: IterateInput, here: Surroundings) -> None:
         budget_utilization=round(100 * sent / budget, 1),
         budget_chars=budget,
     )
+    if sent > budget:
+        here.run.events.emit(
+            "loop.degraded",
+            what="the prompt",
+            why=f"{sent} characters of goal, gate and failure cannot be cut, and --prompt-budget is {budget}",
+        )
     if given.prompt.cut:
         here.run.events.emit(
             "loop.context_trimmed",

@@ -27,7 +27,6 @@ LOG = "analytics.jsonl"
 STARTED = Regex(r"^Aider v\d", re.M)
 # After the last report of an answered message nothing is a model's any more.
 ANSWERED = Regex(r"^Tokens: .* sent,(?:.|\n)*?received\.", re.M)
-NOTHING_RECEIVED = Regex(r"\b0 received\.")
 ERROR = Regex(r"^litellm\.(?P<kind>\w+): (?P<words>[^\n]*(?:\n(?!The API provider|Retrying)[^\n]+)*)", re.M)
 TOKEN_LIMIT = Regex(r"^Model \S+ has hit a token limit!", re.M)
 WINDOW = Regex(r"^Total tokens: ~[\d,]+ of (?P<window>[\d,]+)", re.M)

@@ -20,7 +20,9 @@ def agent_ladder(agents: str, models: str | None) -> tuple[AgentChoice, ...]:
     left = [name.strip() for name in (models or "").split(",") if name.strip()]
     choices: list[AgentChoice] = []
     for word in filter(None, (part.strip() for part in agents.split(","))):
-        name, _, model = word.partition(":")
+        name, colon, model = (part.strip() for part in word.partition(":"))
+        if colon and not (name and model):
+            raise ValueError(f"agent {word!r} lacks a name or a model; write NAME:MODEL, or NAME alone")
         own: list[str | None] = [model] if model else [*left] or [None]
         choices += [AgentChoice(agent=name, model=one) for one in own]
         left = left if model else []
@@ -31,10 +33,10 @@ def check_falsifier(falsify: str | None, command: str | None) -> None:
     """One agent that can write a test; a rule file knows nothing of the work it would have to refute."""
     choices = agent_ladder(falsify or "command", None)
     if len(choices) != 1:
-        raise ValueError("falsify takes one agent, e.g. --falsify claude:opus")
+        raise ValueError("--falsify takes one agent only, e.g. --falsify claude:opus")
     if choices[0].agent == "scripted":
-        raise ValueError("falsify cannot be the scripted agent; use --falsify-command 'PROGRAM …'")
+        raise ValueError("--falsify cannot be the scripted agent; use --falsify-command 'PROGRAM …'")
     if choices[0].agent == "command" and command is None:
         raise ValueError(
-            "falsify 'command' needs falsify_command: the program to run, e.g. 'python refute.py'"
+            "falsify 'command' needs its program; give it with --falsify-command 'PROGRAM …' (falsify_command)"
         )

@@ -121,6 +121,8 @@ def load_script(path: Path) -> Script:
                 re.compile(pattern or "")
     except FileNotFoundError:
         raise InputError(f"the agent script {path} does not exist; check --agent-script") from None
+    except IsADirectoryError:
+        raise InputError(f"the agent script {path} is a folder; name the rule file in it") from None
     except (OSError, UnicodeDecodeError, ValueError, re.error) as error:
         reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
         raise InputError(f"the agent script {path} cannot be read: {reason}") from None

@@ -16,6 +16,7 @@ from typer import Argument, Option
 
 from buildloop.cli.options import AsJson, Number, Text
 from buildloop.cli.output import console, print_json
+from buildloop.cli.usage import Command, Group
 from buildloop.errors import InputError
 from buildloop.text import one_line
 
@@ -27,7 +28,9 @@ VERSION_SECONDS = 20.0
 TEST_SECONDS = 300.0
 QUESTION = "This is a check. Do not use any tool and change nothing. Answer with the one word: ready"
 
-app = typer.Typer(help="List the agent CLIs buildloop works with, or check one.", invoke_without_command=True)
+app = typer.Typer(
+    help="List the agent CLIs buildloop works with, or check one.", invoke_without_command=True, cls=Group
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,7 @@ def _in_words(cli: AgentCli) -> str:
     return "; ".join(part for part in parts if part)
 
 
-@app.command()
+@app.command(cls=Command)
 def test(
     name: Annotated[str, Argument(help="claude, codex, gemini, opencode or aider.")],
     model: Annotated[Text, Option(help="Model name handed to the agent.")] = None,

@@ -15,6 +15,7 @@ from buildloop.cli.options import AsJson, Folder, Output, ReportFormat, RunId, V
 from buildloop.cli.output import complain
 from buildloop.cli.steer import cancel, resume, tell
 from buildloop.cli.suggestions import suggestions
+from buildloop.cli.usage import Command, Group, in_a_sentence, show_help
 from buildloop.cli.work import fleet, run
 from buildloop.errors import BuildloopError
 
@@ -22,6 +23,7 @@ app = typer.Typer(
     name="buildloop",
     help="Run a coding agent until the tests are green; know why when they are not.",
     pretty_exceptions_enable=False,
+    cls=Group,
 )
 
 app.add_typer(agents_app, name="agents")
@@ -33,20 +35,15 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 def run_app() -> int:
     """Bad input is one sentence on stderr and exit code 2, never a traceback."""
     try:
-        return int(app(standalone_mode=False) or 0)
+        return int(app(standalone_mode=False, prog_name="buildloop") or 0)
     except UsageError as error:
-        complain(f"{_first_sentence(error)} (see 'buildloop --help')")
+        complain(in_a_sentence(error))
         return 2
     except typer.Abort:
         return 130
     except BuildloopError as error:
         complain(str(error))
         return error.exit_code
-
-
-def _first_sentence(error: Exception) -> str:
-    text = error.format_message() if hasattr(error, "format_message") else str(error)
-    return text.strip().rstrip(".")
 
 
 def _version(wanted: bool) -> None:
@@ -62,20 +59,19 @@ def _options(
         bool, Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    if context.invoked_subcommand is None:
-        print(context.get_help())
+    show_help(context)
 
 
-app.command()(run)
-app.command()(resume)
-app.command()(cancel)
-app.command()(tell)
-app.command()(fleet)
+app.command(cls=Command)(run)
+app.command(cls=Command)(resume)
+app.command(cls=Command)(cancel)
+app.command(cls=Command)(tell)
+app.command(cls=Command)(fleet)
 app.add_typer(memory, name="memory")
 app.add_typer(suggestions, name="suggestions")
 
 
-@app.command()
+@app.command(cls=Command)
 def status(run_id: RunId = None, state_dir: Folder = None, as_json: AsJson = False) -> None:
     """List the runs, or show where one stands."""
     from buildloop.cli.status import show_status
@@ -83,7 +79,7 @@ def status(run_id: RunId = None, state_dir: Folder = None, as_json: AsJson = Fal
     show_status(run_id, state_dir, as_json=as_json)
 
 
-@app.command()
+@app.command(cls=Command)
 def report(
     run_id: RunId = None,
     form: ReportFormat = "terminal",
@@ -97,7 +93,7 @@ def report(
     show_report(run_id, "json" if as_json else form, output, state_dir)
 
 
-@app.command()
+@app.command(cls=Command)
 def explain(run_id: RunId = None, state_dir: Folder = None, as_json: AsJson = False) -> None:
     """Say for each iteration why it was red, how sure that is, and what was done about it."""
     from buildloop.cli.explain import explain_run
@@ -115,7 +111,7 @@ def diagnose(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
-@app.command()
+@app.command(cls=Command)
 def init(
     repo: Annotated[Path, Argument(help="The repository.")] = Path(),
     force: Annotated[bool, Option("--force", help="Replace an existing buildloop.toml.")] = False,
@@ -126,7 +122,7 @@ def init(
     write_config(repo, force=force)
 
 
-@app.command()
+@app.command(cls=Command)
 def doctor(
     repo: Annotated[Path, Option("--repo", help="Also check this repository.")] = Path(),
     state_dir: Folder = None,
@@ -138,7 +134,7 @@ def doctor(
     raise typer.Exit(examine(repo, state_dir, as_json=as_json))
 
 
-@app.command()
+@app.command(cls=Command)
 def demo(
     keep: Annotated[
         Optional[Path],  # noqa: UP045
@@ -152,9 +148,9 @@ def demo(
     raise typer.Exit(play_demo(keep, verbose=verbose))
 
 
-@app.command()
+@app.command(cls=Command)
 def ui(
-    port: Annotated[int, Option(help="Port to listen on, if it is free.")] = 4200,
+    port: Annotated[int, Option(min=1, max=65535, help="Port to listen on, if it is free.")] = 4200,
     state_dir: Folder = None,
 ) -> None:
     """Start the local Prefect server with its UI and print the link; Ctrl-C ends it."""

@@ -96,7 +96,8 @@ def _tell(console: Console, result: BuildResult) -> None:
     spent = f"after {count} iteration{'' if count == 1 else 's'}, {result.seconds:.0f} s"
     console.print(f"\n[{colour} bold]{words}[/{colour} bold] {spent}")
     console.print(f"  {plain_text(result.explanation)}", markup=False)
-    console.print(f"  branch          {result.branch} ({result.commit[:10]})", markup=False)
+    if result.branch:
+        console.print(f"  branch          {result.branch} ({result.commit[:10]})", markup=False)
     if best := handed_back_text(result):
         console.print(f"                  {best}", markup=False)
     console.print(f"  report          buildloop report {result.run_id}", markup=False)

@@ -18,6 +18,7 @@ from typer import Argument, Option
 
 from buildloop.cli.options import AsJson, Text
 from buildloop.cli.output import console, print_json
+from buildloop.cli.usage import Command, Group, show_help
 from buildloop.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from buildloop.memory.model import Record, SimilarFailure
     from buildloop.memory.store import Store
 
-memory = typer.Typer(help="What earlier runs learned: search it, look after it.")
+memory = typer.Typer(help="What earlier runs learned: search it, look after it.", cls=Group)
 
 Repo = Annotated[Path, Option("--repo", help="The repository whose memory is meant.")]
 Everything = Annotated[bool, Option("--all", help="All repositories, not only this one.")]
@@ -33,13 +34,10 @@ AGE = re.compile(r"(\d{1,5})([dwmy])")
 DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
-@memory.callback(invoke_without_command=True)
-def _help(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        print(context.get_help())
+memory.callback(invoke_without_command=True)(show_help)
 
 
-@memory.command()
+@memory.command(cls=Command)
 def search(
     error: Annotated[str, Argument(help="Error text, or - to read a log from standard input.")],
     repo: Repo = Path(),
@@ -68,7 +66,7 @@ def search(
         _tell(screen, one)
 
 
-@memory.command()
+@memory.command(cls=Command)
 def stats(as_json: AsJson = False) -> None:
     """Say where memory is, how much is in it, and whether its suggestions help."""
     from buildloop.memory.upkeep import stats as collect
@@ -97,7 +95,7 @@ def stats(as_json: AsJson = False) -> None:
     screen.print(table)
 
 
-@memory.command()
+@memory.command(cls=Command)
 def forget(
     repo: Annotated[Optional[Path], Option("--repo", help="What was learned on this repository.")] = None,  # noqa: UP045
     fingerprint: Annotated[Text, Option(help="The failure with this fingerprint.")] = None,
@@ -135,7 +133,7 @@ def forget(
     _say(f"{forgotten} failures forgotten", {"forgotten": forgotten}, as_json=as_json)
 
 
-@memory.command()
+@memory.command(cls=Command)
 def export(
     file: Annotated[
         Optional[Path],  # noqa: UP045
@@ -147,6 +145,8 @@ def export(
     from buildloop.files import write_atomic
     from buildloop.memory.upkeep import Selection, exported
 
+    if file is not None and not file.absolute().parent.is_dir():
+        raise InputError(f"there is no folder {file.absolute().parent}; make it first, or name another file")
     selection = Selection(repo=repo_identity(repo) if repo else None)
     with closing(opened()) as store:
         lines = (one.model_dump_json() for one in exported(store, selection))

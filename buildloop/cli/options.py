@@ -21,7 +21,7 @@ Texts = Optional[list[str]]  # noqa: UP045
 Whole = Optional[int]  # noqa: UP045
 Number = Optional[float]  # noqa: UP045
 Folder = Annotated[Optional[Path], Option("--state-dir", help="Where runs are kept.")]  # noqa: UP045
-RunId = Annotated[Text, Argument(metavar="[RUN]", help="Run id or its beginning; the newest if left out.")]
+RunId = Annotated[Text, Argument(metavar="RUN", help="Run id or its beginning; the newest if left out.")]
 AsJson = Annotated[bool, Option("--json", help="Print JSON on stdout and nothing else.")]
 Verbose = Annotated[bool, Option("--verbose", "-v", help="Show Prefect's own log lines.")]
 
@@ -96,7 +96,7 @@ BudgetMinutes = Annotated[
     Option(help="Stop before the call that would make the run work longer.", rich_help_panel=LIMITS),
 ]
 Goal = Annotated[
-    str, Argument(help="What the agent shall achieve, in your words.", metavar="[GOAL]", show_default=False)
+    str, Argument(help="What the agent shall achieve, in your words.", metavar="GOAL", show_default=False)
 ]
 Context = Annotated[Text, Option(help="Background for the agent beside the goal, shown to it as data.")]
 Issue = Annotated[

@@ -110,13 +110,13 @@ def _filled_in(settings: dict[str, Setting], repo: Path) -> dict[str, Setting]:
                 "no agent was chosen; give --agent claude (or another, see 'buildloop agents'), or "
                 "--agent-command 'PROGRAM …' (the prompt comes on its stdin)"
             )
-    for word in str(settings["agent"].value).split(","):
-        check_agent_name(word.partition(":")[0].strip())
+    for name in ("agent", "falsify"):
+        for word in str(settings[name].value).split(",") if name in settings else ():
+            if named := word.partition(":")[0].strip():
+                check_agent_name(named)
     for name in ("agent_command", "falsify_command"):
         if name in settings:
             settings[name] = Setting(_findable(str(settings[name].value), repo), settings[name].source)
-    if "falsify" in settings:
-        check_agent_name(str(settings["falsify"].value).partition(":")[0].strip())
     if "test" not in settings:
         found = detect_tests(repo)
         if not found:

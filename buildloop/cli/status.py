@@ -35,9 +35,8 @@ def show_status(run_id: str | None, state_dir: Path | None, *, as_json: bool) ->
         table.add_column(title, overflow="fold")
     for fact in facts:
         shown = (fact["run_id"], fact["state"], f"{fact['iteration']}/{fact['max_iterations']}")
-        table.add_row(
-            *shown, str(fact["failing"]), escape(one_line(fact["goal"], 50)), escape(fact["branch"])
-        )
+        failing = "-" if fact["failing"] is None else str(fact["failing"])
+        table.add_row(*shown, failing, escape(one_line(fact["goal"], 50)), escape(fact["branch"]))
     screen.print(table)
 
 

@@ -15,21 +15,19 @@ from buildloop.cli.memory import opened
 from buildloop.cli.options import AsJson, Folder, RunId
 from buildloop.cli.output import console, print_json
 from buildloop.cli.paths import state_folder
+from buildloop.cli.usage import Command, Group, show_help
 from buildloop.errors import InputError
 
-suggestions = typer.Typer(help="What runs were told to try, and whether it worked.")
+suggestions = typer.Typer(help="What runs were told to try, and whether it worked.", cls=Group)
 
 SHOWN = 50
 OUTCOMES = {None: "open", "true": "worked", "false": "did not work"}
 
 
-@suggestions.callback(invoke_without_command=True)
-def _help(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        print(context.get_help())
+suggestions.callback(invoke_without_command=True)(show_help)
 
 
-@suggestions.command("list")
+@suggestions.command("list", cls=Command)
 def list_suggestions(
     run_id: RunId = None,
     open_only: Annotated[bool, Option("--open", help="Only those without an outcome.")] = False,
@@ -61,7 +59,7 @@ def list_suggestions(
     screen.print(table)
 
 
-@suggestions.command()
+@suggestions.command(cls=Command)
 def resolve(
     suggestion_id: Annotated[str, Argument(metavar="ID", help="The suggestion, or the beginning of its id.")],
     failed: Annotated[bool, Option("--failed", help="It was tried and did not help.")] = False,

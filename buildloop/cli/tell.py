@@ -11,12 +11,14 @@ from pydantic import ValidationError
 from buildloop.cli.output import console
 from buildloop.cli.paths import state_folder
 from buildloop.cli.suspended import resume_suspended
+from buildloop.config import flag_of
 from buildloop.errors import InputError
 from buildloop.people.answer import Answer, Choice, write_answer
 from buildloop.people.asked import Asked, open_question
 from buildloop.people.hints import LONGEST_HINT, give
 from buildloop.result import StopReason
 from buildloop.rundir import RunDir, find_run
+from buildloop.wording import in_words
 
 # What each of them adds to.
 BUDGETS = {"more_usd": "budget_usd", "more_minutes": "budget_minutes", "more_tokens": "budget_tokens"}
@@ -46,7 +48,7 @@ def tell_run(
         answer = Answer.model_validate({"choice": choice, "hint": text, **added})
     except ValidationError as error:
         first = error.errors()[0]
-        raise InputError(f"{_flag(str(first['loc'][0]))} is not usable: {first['msg']}") from None
+        raise InputError(in_words(first, flag_of(str(first["loc"][0])))) from None
     console().print(_answered(run, asked, answer), markup=False)
 
 
@@ -55,7 +57,7 @@ def _check(text: str, added: Mapping[str, float], *, accept: bool, stop: bool) -
         raise InputError("--accept and --stop exclude each other; choose one")
     if added and (accept or stop):
         raise InputError(
-            f"{_flag(next(iter(added)))} is for a run that goes on; leave it out, or --accept and --stop"
+            f"{flag_of(next(iter(added)))} is for a run that goes on; leave it out, or --accept and --stop"
         )
     if not (text or accept or stop or added):
         raise InputError(
@@ -70,17 +72,13 @@ def _check_fits(run: RunDir, asked: Asked, choice: Choice, added: Mapping[str, f
     for name, budget in BUDGETS.items():
         if name in added and getattr(request, budget) is None:
             raise InputError(
-                f"run {run.run_id} has no {_flag(budget)}, so {_flag(name)} has nothing to add to"
+                f"run {run.run_id} has no {flag_of(budget)}, so {flag_of(name)} has nothing to add to"
             )
     if choice is Choice.CONTINUE and asked.reason is StopReason.BUDGET and not BUDGETS.keys() & added.keys():
-        flags = [_flag(name) for name, budget in BUDGETS.items() if getattr(request, budget) is not None]
+        flags = [flag_of(name) for name, budget in BUDGETS.items() if getattr(request, budget) is not None]
         raise InputError(
             f"the budget of run {run.run_id} is used up; say how much more it gets with {' or '.join(flags)}"
         )
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
 
 
 def _hinted(run: RunDir, text: str, added: Mapping[str, float], *, decided: bool) -> str:

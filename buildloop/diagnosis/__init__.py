@@ -3,8 +3,9 @@
 The names below are loaded when they are asked for: whoever needs one of them shall not pay for all.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from buildloop.lazy import loader
 
 if TYPE_CHECKING:
     from buildloop.diagnosis.classify import diagnose
@@ -31,8 +32,4 @@ MODULES = {
     "diagnose": "classify",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name not in MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{MODULES[name]}"), name)
+__getattr__ = loader(__name__, MODULES)

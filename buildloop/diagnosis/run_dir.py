@@ -41,8 +41,9 @@ def failure_mode_record(diagnosis: Diagnosis, now: datetime) -> dict[str, Any]:
         "mode": str(diagnosis.mode),
         "confidence": round(diagnosis.confidence, 2),
         "evidence": list(diagnosis.evidence),
-        "timestamp": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "runner_up": str(diagnosis.runner_up) if diagnosis.runner_up else None,
+        "forced": diagnosis.forced,
+        "timestamp": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
 
 

@@ -3,8 +3,9 @@
 The names below are loaded when they are asked for: the address of memory is needed in places that must start fast.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from buildloop.lazy import loader
 
 if TYPE_CHECKING:
     from buildloop.memory.actions import generate_suggested_actions
@@ -30,8 +31,4 @@ MODULES = {
     "resolve_outstanding_suggestions": "suggestions",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name not in MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{MODULES[name]}"), name)
+__getattr__ = loader(__name__, MODULES)

@@ -6,7 +6,6 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from buildloop.diagnosis.model import Diagnosis
 from buildloop.fold import Fold
 from buildloop.goal import StateFile
 from buildloop.models import Iteration
@@ -81,17 +80,6 @@ def error_summary(iteration: Iteration, commands: tuple[str, ...], now: datetime
         "error_count": iteration.gate.failing_count,
         "error_lines": list(reading.error_lines[:ERROR_LINES_KEPT]),
         "test_cmd": " && ".join(commands),
-    }
-
-
-def failure_mode(diagnosis: Diagnosis, now: datetime) -> dict[str, Any]:
-    return {
-        "mode": diagnosis.mode,
-        "confidence": diagnosis.confidence,
-        "evidence": list(diagnosis.evidence),
-        "runner_up": diagnosis.runner_up,
-        "forced": diagnosis.forced,
-        "timestamp": timestamp(now),
     }
 
 

@@ -62,14 +62,14 @@ def make_checkpoint(
     made = _made_before(exclude, step)
     if made is not None and head == made.commit and parent == made.parent:
         return made
-    found = stage(root, parent, exclude)
+    found, unkept = stage(root, parent, exclude)
     restored = _restore_protected(root, workspace.start_commit, rules.protect)
     if restored:
         found = added(root, parent)
     refused = _refuse_secrets(root, parent, found.files, rules)
     if refused:
         found = added(root, parent)
-    kept_out = {"restored": restored, "refused": refused}
+    kept_out = {"restored": restored, "refused": refused, "unkept": unkept}
     if not found.files:
         tree = run_git(root, "rev-parse", f"{parent}^{{tree}}")
         _move_branch(workspace, parent)

@@ -53,6 +53,7 @@ def reconnect(workspace: WorkspaceInfo) -> bool:
     if not HEAD.fullmatch(_text(own / "HEAD") or ""):
         _set(own / "HEAD", f"ref: refs/heads/{workspace.branch}\n")
     _disarm(own / "config.worktree")
+    _drop_specials(own)
     branch = own.parent.parent / "refs" / "heads" / f"{workspace.branch}.lock"
     for stale in (own / "index.lock", own / "HEAD.lock", branch):
         stale.unlink(missing_ok=True)
@@ -128,6 +129,13 @@ def _disarm(settings: Path) -> None:
     if settings.exists() or settings.is_symlink():
         lines = (_text(settings) or "").splitlines(keepends=True)
         _set(settings, "".join(line for line in lines if HARMLESS.fullmatch(line)))
+
+
+def _drop_specials(own: Path) -> None:
+    """Git itself makes plain files only; at a pipe in the place of its index or log it would wait for ever."""
+    for path in (*own.iterdir(), *(own / "logs").glob("*")):
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            path.unlink()
 
 
 def _set(path: Path, wanted: str) -> None:

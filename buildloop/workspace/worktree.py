@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import stat
 from pathlib import Path
 
 from git.exc import GitCommandError
@@ -101,7 +103,19 @@ def put_back(workspace: WorkspaceInfo, commit: str) -> None:
         run_git(root, "symbolic-ref", "HEAD", f"refs/heads/{workspace.branch}")
         run_git(root, "reset", "--quiet", "--hard", commit)
         drop_bytecode(root, filter(None, changed))
-    run_git(root, "clean", "-fdq", *(word for name in INSTALLED for word in ("-e", name)))
+    clean = ("clean", "-fdq", *(word for name in INSTALLED for word in ("-e", name)))
+    try:
+        run_git(root, *clean)
+    except GitCommandError:  # folders that were made read-only, as some package caches are
+        _open_folders(root)
+        run_git(root, *clean)
+
+
+def _open_folders(root: Path) -> None:
+    for folder, names, _ in os.walk(root):
+        for path in (Path(folder, name) for name in names):
+            if not path.is_symlink() and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+                path.chmod(path.stat().st_mode | stat.S_IRWXU)
 
 
 def release(workspace: WorkspaceInfo, *, keep: bool) -> None:

@@ -137,7 +137,7 @@ def test_an_unreadable_config(refused, repo, kind):
         path.write_bytes(b"\xff\xfe\x00" if kind == "bytes" else b"test = [")
     said = refused(*run_in(repo, *GOOD, "--from-head"))
     assert "buildloop.toml" in said
-    assert "cannot be read" in said or "is not valid TOML" in said
+    assert ("is a folder" if kind == "folder" else "is not valid TOML") in said
 
 
 def test_a_wrong_key_names_the_nearest_right_one(refused, repo):
@@ -181,9 +181,26 @@ def test_a_damaged_request_is_said_with_its_path(refused, tmp_path):
         assert "r1/request.json is damaged" in said
 
 
+def test_init_wants_a_repository(refused, tmp_path):
+    (tmp_path / "plain").mkdir()
+    assert "is not a git repository" in refused("init", str(tmp_path / "plain"))
+
+
 def test_init_does_not_replace_a_config(refused, repo):
     (repo / "buildloop.toml").write_text("max_iterations = 3\n")
     assert "use --force" in refused("init", str(repo))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("ui", "--port", "99999"), "must be at most 65535 (see 'buildloop ui --help')"),
+        (("run", "--nosuch"), "there is no option --nosuch (see 'buildloop run --help')"),
+        (("memory", "export", "missing/file"), "make it first, or name another file"),
+    ],
+)
+def test_what_cannot_be_done_is_said_at_once(refused, arguments, said):
+    assert said in refused(*arguments)
 
 
 def test_an_unknown_report_format(refused, tmp_path):

@@ -128,3 +128,50 @@ def test_run_ids_differ_and_are_safe_names():
     made = {new_run_id() for _ in range(50)}
     assert len(made) == 50
     assert all(request(run_id=one).run_id == one for one in made)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("max_iterations", -1, "--max_iterations must be at least 1 (got -1)"),
+        ("max_iterations", "many", "--max_iterations must be a whole number (got 'many')"),
+        ("max_restarts", 9, "must be at most 5 (got 9)"),
+        ("human", "perhaps", "must be true or false (got 'perhaps')"),
+        ("dirty", "keep", "must be 'refuse', 'include' or 'ignore' (got 'keep')"),
+        ("agent_timeout", "soon", "must be a number"),
+        ("test", {"a": 1}, "must be a list"),
+        ("sandbox", "docker", "--sandbox-image"),
+        ("agent", "scripted", "--agent-script"),
+        ("agent", "codex:", "write NAME:MODEL, or NAME alone"),
+        ("falsify", "claude,codex", "--falsify takes one agent only"),
+        ("falsify", "command", "--falsify-command"),
+        ("sandbox_writable", "cache", "give the whole path"),
+        ("goal", "x" * 1_000_000, "background belongs into --context"),
+        ("goal", "a\0b", "NUL"),
+        ("test", ["true", "a\0b"], "NUL"),
+    ],
+)
+def test_problems_are_said_in_the_words_of_the_command_line(field, value, said):
+    told = problem(**{field: value})
+    assert said in told
+    assert len(told) < 300
+    assert "nput should" not in told
+
+
+def test_a_folder_of_the_users_may_be_writable():
+    assert request(sandbox_writable="~/.cache/pip").sandbox_writable[0].startswith("/")
+
+
+@pytest.mark.parametrize(
+    ("variable", "said"),
+    [
+        ("BUILDLOOP_ASK", "--ask of the command line is called 'BUILDLOOP_HUMAN' here, with the value true"),
+        ("BUILDLOOP_FROM_HEAD", "'BUILDLOOP_DIRTY' here, with the value ignore"),
+        ("BUILDLOOP_ZZZ", "known keys: BUILDLOOP_TEST"),
+        ("BUILDLOOP_max_restarts", "did you mean 'BUILDLOOP_MAX_RESTARTS'?"),
+    ],
+)
+def test_only_what_is_alike_is_suggested(tmp_path, variable, said):
+    with pytest.raises(InputError) as raised:
+        gather_settings({}, {variable: "1"}, tmp_path)
+    assert said in str(raised.value)

@@ -112,3 +112,10 @@ def test_a_race_with_two_goals_is_refused():
     goal = {"goal": "g", "repo": "/r", "test": "true", "agent_command": "a"}
     with pytest.raises(InputError, match="one goal"):
         plan_of(FleetRequest(goals=(goal, goal), best_of=({}, {})), "f")
+
+
+def test_what_the_fleet_leaves_open_the_repository_of_the_goal_says(tmp_path):
+    (tmp_path / "buildloop.toml").write_text('test = "make test"\nagent_command = "a"\nmax_turns = 3\n')
+    goals = ({"goal": "g", "repo": str(tmp_path), "agent_command": "mine"},)
+    (made,) = plan_of(FleetRequest(goals=goals), "f").requests
+    assert (made.test, made.agent_command, made.max_turns) == (("make test",), "mine", 3)

@@ -113,8 +113,11 @@ def test_what_cannot_be_told_is_said_in_one_sentence(run, arguments, sentence):
         ({"hint": "go on"}, "used up; say how much more it gets with --more-usd"),
         ({"hint": None, "more": {"more_minutes": 5}}, "has no --budget-minutes"),
         ({"hint": None, "stop": True}, "could not be told to stop: it is not at work"),
-        ({"hint": None, "more": {"more_usd": float("inf")}}, "--more-usd is not usable"),
-        ({"hint": "x", "more": {"more_usd": 1, "more_iterations": 10**6}}, "--more-iterations is not usable"),
+        ({"hint": None, "more": {"more_usd": float("inf")}}, "--more-usd must be a finite number"),
+        (
+            {"hint": "x", "more": {"more_usd": 1, "more_iterations": 10**6}},
+            "--more-iterations must be at most",
+        ),
     ],
 )
 def test_an_answer_that_changes_nothing_is_not_taken(run, arguments, sentence):

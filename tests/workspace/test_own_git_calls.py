@@ -114,9 +114,10 @@ def forget(own: Path) -> None:
         file.write_text("nonsense\n")
 
 
-def turn_head(own: Path) -> None:
-    (own / "HEAD").unlink()
-    os.mkfifo(own / "HEAD")
+def pipes(own: Path) -> None:
+    for name in ("HEAD", "index", "logs/HEAD", "ORIG_HEAD"):
+        (own / name).unlink(missing_ok=True)
+        os.mkfifo(own / name)
 
 
 def other_worktree(own: Path) -> None:
@@ -129,7 +130,7 @@ def prune(own: Path) -> None:
     own.rmdir()
 
 
-@pytest.mark.parametrize("harm", [forget, turn_head, other_worktree, prune])
+@pytest.mark.parametrize("harm", [forget, pipes, other_worktree, prune])
 def test_the_worktrees_own_part_of_the_repository_is_set_right(workspace, root, own, repo, tmp_path, harm):
     write_files(root, {"calc.py": "fixed\n"})
     harm(own)
