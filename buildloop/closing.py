@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from datetime import datetime
 from pathlib import Path
 
+from buildloop.agents.home import forget_homes
 from buildloop.decide import Stop
 from buildloop.models import Iteration
 from buildloop.progress import badness, introduced_by
@@ -15,14 +15,14 @@ from buildloop.report.question import question_for
 from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
-from buildloop.stopwatch import save_stopwatch
+from buildloop.stopwatch import save_stopwatch, worked_seconds
 from buildloop.workspace.best import forget_best, hand_back
 from buildloop.workspace.checkpoint import Rules, Step, make_checkpoint
 from buildloop.workspace.unfinished import keep_unfinished
 from buildloop.workspace.worktree import release
 
 
-def close_run(state: LoopState, stop: Stop, now: datetime) -> BuildResult:
+def close_run(state: LoopState, stop: Stop) -> BuildResult:
     """Write `result.json` and leave the branch where a person wants it: at the proven tree, else at the best one."""
     run, complete = RunDir(state.request.run_dir), stop.reason.is_success
     given = _given_back(state, complete=complete)
@@ -33,7 +33,6 @@ def close_run(state: LoopState, stop: Stop, now: datetime) -> BuildResult:
     if given is not None and given is not state.last and not _went_back(state):
         step = Step(run.run_id, state.session, state.number)
         commit = hand_back(state.workspace, step, state.head, state.best_commit)
-    started = (run.path / "request.json").stat().st_mtime
     result = BuildResult(
         run_id=run.run_id,
         reason=stop.reason,
@@ -49,13 +48,14 @@ def close_run(state: LoopState, stop: Stop, now: datetime) -> BuildResult:
         since=_since(state, given),
         question=question_for(state) if stop.reason is StopReason.STUCK else "",
         usage=run.ledger.spent(),
-        seconds=round(now.timestamp() - started, 1),
+        seconds=round(worked_seconds(run.path), 1),
         run_dir=str(run.path),
     )
     save_stopwatch(run.path)
     release(state.workspace, keep=not complete)
     if complete:
         forget_best(state.workspace, run.run_id)
+        forget_homes(run.path)
     run.save("result.json", result)
     return result
 

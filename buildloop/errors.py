@@ -16,14 +16,20 @@ Everything buildloop raises. A red gate is not here: it is a `GateReport`.
   x RunCancelled              someone asked the run to stop; it can be resumed (130)
   x StateWriteError           the run's state could not be written; what was there is intact (1)
 
-All take positional arguments only, so that they pickle.
+All take positional arguments only, so that they pickle. Their words go to logs, states and terminals, which keep what
+they are told; so no secret is in them from the start.
 """
 
 from __future__ import annotations
 
+from buildloop.redact import mask_own
+
 
 class BuildloopError(Exception):
     exit_code = 1
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(mask_own(one) if isinstance(one, str) else one for one in arguments))
 
 
 class InputError(BuildloopError):

@@ -48,6 +48,7 @@ EVENT_FIELDS: dict[str, frozenset[str]] = {
         "loop.falsified": "iteration agent refuted files failing why",
         "loop.secret_refused": "iteration file kind line",
         "loop.protected_restored": "iteration files",
+        "loop.files_unkept": "iteration files",
         "loop.completed": "reason iterations commits",
         "error.actionability_scored": "score error_count enhanced iteration",
         "error.context_generated": "stage iteration category",

@@ -9,6 +9,7 @@ from buildloop.diagnosis.model import Finding
 from buildloop.models import GateReport, Refutation, RefutingTest, Verdict
 from buildloop.prompt.contain import fenced
 from buildloop.prompt.sections import Priority, Prompt, Section, assemble
+from buildloop.redact import Redactor
 from buildloop.request import BuildRequest
 from buildloop.text import one_line, plain_text
 from buildloop.workspace.integrity.counter.unrunnable import broken_test, could_not_run
@@ -47,6 +48,12 @@ def falsify_prompt(request: BuildRequest, diff: str) -> Prompt:
         ),
         request.prompt_budget,
     )
+
+
+def storable(added: Mapping[str, str], mask: Redactor) -> dict[str, str]:
+    """Those that can be kept as they are. Tests are stored, and run again from there: with its secret a test cannot be
+    stored, and masked it would be another test."""
+    return {name: text for name, text in added.items() if mask(name) == name and mask(text) == text}
 
 
 def tests_among(added: Mapping[str, str]) -> tuple[RefutingTest, ...]:

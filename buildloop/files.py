@@ -35,8 +35,8 @@ def write_atomic(path: Path, text: str, *, raw: bool = False, view: bool = False
         raise
 
 
-def write_json(path: Path, value: Any, *, view: bool = False) -> None:  # noqa: ANN401 (anything JSON can hold)
-    write_atomic(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n", view=view)
+def write_json(path: Path, value: Any, *, raw: bool = False, view: bool = False) -> None:  # noqa: ANN401 (anything JSON can hold)
+    write_atomic(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n", raw=raw, view=view)
 
 
 def append_line(path: Path, line: str, *, view: bool = False) -> None:

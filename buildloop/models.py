@@ -63,6 +63,7 @@ class Checkpoint(Frozen):
     deletions: int = 0
     restored: tuple[Foreign, ...] = Field((), description="Protected files that were put back as they were.")
     refused: tuple[Secret, ...] = Field((), description="Secrets; their files are not in the commit.")
+    unkept: tuple[Foreign, ...] = Field((), description="Files that git cannot keep; not in the commit.")
 
     @property
     def changed(self) -> bool:

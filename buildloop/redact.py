@@ -8,23 +8,22 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
+from html import escape
 from pathlib import Path
-from urllib.parse import SplitResult, parse_qsl, quote, quote_plus, unquote, urlsplit
+from urllib.parse import quote, quote_plus
 
 from buildloop.patterns import Regex
+from buildloop.secret_parts import (
+    NOT_SECRET_NAME,
+    SECRET_NAME,
+    secrets_in_address,
+    secrets_in_basic,
+    secrets_in_json,
+    secrets_in_urls,
+)
 
 MASK = "[masked]"
-SECRET_NAME = Regex(
-    r"(TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|PRIVATE_KEY|CREDENTIALS?|ACCESS_KEY|AUTH_?KEY|_PAT$|_PWD$|BEARER"
-    r"|COOKIE|SIGNING_KEY|ENCRYPTION_KEY|WEBHOOK|_DSN$|CONNECTION_STRING|DATABASE_URL|MEMORY_URL|REDIS_URL|MONGO(?:DB)?_UR[IL])",
-    re.I,
-)
-# Where secrets are kept is no secret, and neither is how they are handled.
-NOT_SECRET_NAME = Regex(
-    r"(_FILE|_PATH|_DIR|_HELPER|_NAME|_ID|_TYPE|_SOCK|_USERNAME|_USER|_COUNT|_LIMIT|_BUDGET)$|^(?:OLD)?PWD$",
-    re.I,
-)
 SHORTEST_SECRET = 8
 SHORTEST_LINE = 24
 # A value like this is a setting ("disabled"), and a word that files need to stay readable.
@@ -32,15 +31,20 @@ WORD = Regex(r"[a-z]{1,12}")
 
 KEY_BEGIN, KEY_END = r"-----BEGIN [A-Z ]*PRIVATE KEY-----", r"-----END [A-Z ]*PRIVATE KEY-----"
 LONGEST_KEY = 20_000
+# Up to the next key at most: many beginnings without an end must not each be searched to the end of the text.
+KEY_BODY = rf"(?:[^-]|-(?!----(?:BEGIN|END) )){{0,{LONGEST_KEY}}}+"
+# A part of a JWT. Where one begins inside of other text only a usual length counts, for the same reason.
+JWT_HEAD = r"(?:(?<![\w-])eyJ[A-Za-z0-9_-]{10,}+|eyJ[A-Za-z0-9_-]{10,1000}+)"
 
-# Prefixes are what makes these safe to mask: none of them occurs in ordinary logs.
+# Prefixes are what makes these safe to mask: none of them occurs in ordinary logs (but "task-…", "disk-…" do).
 TOKEN_SHAPES = (
-    r"sk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,}",
+    r"(?<![aeiouAEIOU])sk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,}",
     r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}",
     r"gh[pousr]_[A-Za-z0-9]{30,}",
     r"github_pat_[A-Za-z0-9_]{40,}",
     r"gl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_-]{20,}",
     r"xox[abeprs]-[A-Za-z0-9-]{10,}",
+    r"discord(?:app)?\.com/api/webhooks/\d+/[A-Za-z0-9_-]{20,}",
     r"hooks\.slack\.com/services/[A-Za-z0-9/_-]{20,}",
     r"(?:AKIA|ASIA)[0-9A-Z]{16}",
     r"AIza[0-9A-Za-z_-]{35}",
@@ -51,22 +55,23 @@ TOKEN_SHAPES = (
     r"hf_[A-Za-z0-9]{30,}",
     r"dop_v1_[a-f0-9]{60,}",
     r"SG\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}",
-    r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
-    KEY_BEGIN + rf"(?:[\s\S]{{0,{LONGEST_KEY}}}?" + KEY_END + r"|(?:(?:\s|\\[rn]){0,4}[A-Za-z0-9+/=]{16,})*)",
-    r"(?<=://)[^\s/:@'\"]{1,100}:[^\s/@'\"]{3,200}(?=@[\w.-])",
+    JWT_HEAD + r"\.eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}",
+    KEY_BEGIN + "(?:" + KEY_BODY + KEY_END + r"|(?:(?:\s|\\[rn]){0,4}[A-Za-z0-9+/=]{16,})*)",
+    r"(?<=://)[^\s/:@'\"]{0,100}:[^\s/@'\"]{3,200}(?=@[\w.-])",
     r"(?i:(?<=authorization: bearer )|(?<=authorization: basic )|(?<=x-api-key: ))[A-Za-z0-9._~+/=-]{12,}",
 )
 
+NOTHING = r"(?!)"
 _KEY_BEGIN, _KEY_END = re.compile(KEY_BEGIN.encode()), re.compile(KEY_END.encode())
 
 Redactor = Callable[[str], str]
 
 
-def redactor(environment: Mapping[str, str], *, words: bool = True) -> Redactor:
+def redactor(environment: Mapping[str, str], *, words: bool = True, shapes: bool = True) -> Redactor:
     """A function that masks every secret it can know of, the longest value first.
 
     Logs are masked as they come, so the lines of a longer value (a key file) count one by one too. Without `words`,
-    values that are plain words stay: for files that have to be read again.
+    values that are plain words stay: for files that have to be read again. Without `shapes`, only the values count.
     """
     values = {value for one in environment.items() for value in _values(*one)}
     values |= {line for value in values for line in value.splitlines() if len(line) >= SHORTEST_LINE}
@@ -74,7 +79,7 @@ def redactor(environment: Mapping[str, str], *, words: bool = True) -> Redactor:
         values = {value for value in values if not WORD.fullmatch(value)}
     spelled = {spelling for value in values for spelling in _spellings(value)}
     exact = [re.escape(value) for value in sorted(spelled, key=len, reverse=True)]
-    pattern = Regex("|".join(exact + list(TOKEN_SHAPES)))
+    pattern = Regex("|".join([*exact, *(TOKEN_SHAPES if shapes else ())]) or NOTHING)
 
     def mask(text: str) -> str:
         return pattern.sub(MASK, text)
@@ -92,56 +97,56 @@ def unfinished_key(data: bytes) -> int:
 
 def mask_own(text: str) -> str:
     """For everything this process writes: its own environment's secrets, as they are now."""
-    relevant = frozenset((name, os.environ[name]) for name in os.environ if _may_be_secret(name))
-    return _own(relevant)(text)
+    return _own(frozenset(os.environ.items()))(text)
 
 
-@lru_cache(maxsize=4096)
-def _may_be_secret(name: str) -> bool:
-    return SECRET_NAME.search(name) is not None
+@lru_cache(maxsize=8)
+def _own(environment: frozenset[tuple[str, str]]) -> Redactor:
+    return redactor(dict(environment), words=False)
 
 
-@cache
-def _own(relevant: frozenset[tuple[str, str]]) -> Redactor:
-    return redactor(dict(relevant), words=False)
-
-
-def secret_values(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that hold secrets, for messages that name the variable instead of its value."""
-    return {name: value for name, value in environment.items() if any(_values(name, value))}
+def secret_values(environment: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The variables that hold secrets and what is secret in them, for messages that name the variable instead."""
+    found = {name: tuple(_values(name, value)) for name, value in environment.items()}
+    return {name: values for name, values in found.items() if values}
 
 
 def _values(name: str, value: str) -> Iterator[str]:
-    if not SECRET_NAME.search(name) or NOT_SECRET_NAME.search(name) or len(value) < SHORTEST_SECRET:
+    if len(value) < SHORTEST_SECRET:
+        return
+    if not SECRET_NAME.search(name) or NOT_SECRET_NAME.search(name):
+        # A setting like the address of a package index, whatever its name.
+        yield from (one for one in secrets_in_urls(value) if not WORD.fullmatch(one))
         return
     if value.startswith(("/", "~/")) and Path(value).expanduser().exists():
         return
     if name.endswith("MEMORY_URL") and "://" not in value:
         return
-    address = urlsplit(value) if "://" in value else None
-    if address is not None:
-        password = _password(address)
-        if len(password) >= SHORTEST_SECRET:
-            yield password
-        if not password:
+    if value.lstrip().startswith("{"):
+        yield from secrets_in_json(value)
+    if "://" in value:
+        inside = secrets_in_address(value)
+        yield from (one for one in inside if len(one) >= SHORTEST_SECRET)
+        if not inside:
             return
+    yield from secrets_in_basic(value)
     yield value
-
-
-def _password(address: SplitResult) -> str:
-    """Where it stands before the host, or among the parameters."""
-    named = [value for name, value in parse_qsl(address.query) if name.lower() in ("password", "sslpassword")]
-    try:
-        return unquote(address.password or "") or next(iter(named), "")
-    except ValueError:
-        return ""
 
 
 def _spellings(value: str) -> Iterator[str]:
-    """As it is, in a URL, in JSON, and in base64 wherever it stands in the encoded text."""
+    """As it is, in a URL, in JSON, in XML, and in base64 wherever it stands in the encoded text."""
     yield value
     yield from {quote(value, safe=""), quote(value), quote_plus(value)} - {value}
-    yield from {json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]} - {value}
+    in_json = {json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
+    yield from (in_json | {one.replace("/", "\\/") for one in in_json}) - {value}
+    in_xml = {escape(value), escape(value, quote=False)}
+    in_xml |= {
+        one.replace("&quot;", double).replace("&#x27;", single)
+        for one in in_xml
+        for double in ("&quot;", "&#34;")
+        for single in ("'", "&apos;", "&#39;")
+    }
+    yield from in_xml - {value}
     raw = value.encode("utf-8", "surrogateescape")
     for shift in range(3):
         encoded = base64.b64encode(b"\0" * shift + raw).decode()

@@ -11,12 +11,18 @@ from buildloop.request import BuildRequest
 
 def without_secrets(request: BuildRequest, environment: Mapping[str, str]) -> BuildRequest:
     """Goal and context masked: both go to a model and into files. A command cannot be masked, so it is refused."""
+    shapes = redactor({})
     for what, command in _commands(request):
-        for name, value in secret_values(environment).items():
-            if value in command:
+        for name, values in secret_values(environment).items():
+            if any(value in command for value in values):
                 raise InputError(
                     f"{what} holds the value of {name}; write ${name} instead, the shell puts it in when it runs"
                 )
+        if shapes(command) != command:
+            raise InputError(
+                f"{what} holds a token or a password; put it in a variable, say MY_TOKEN, and write $MY_TOKEN instead: "
+                "commands are written down, and a masked one would not run again"
+            )
     mask = redactor(environment)
     return request.model_copy(update={"goal": mask(request.goal), "context": mask(request.context)})
 
@@ -28,3 +34,5 @@ def _commands(request: BuildRequest) -> Iterator[tuple[str, str]]:
         yield "the acceptance command", request.accept
     if request.agent_command:
         yield "the agent command", request.agent_command
+    if request.falsify_command:
+        yield "the command of --falsify", request.falsify_command

@@ -28,6 +28,9 @@ class StopReason(StrEnum):
         return self in (StopReason.COMPLETE, StopReason.ACCEPTED)
 
 
+# What Prefect calls the runs that ended well.
+GOOD_ENDS = {"Completed": StopReason.COMPLETE, "Accepted": StopReason.ACCEPTED}
+
 EXIT_CODES: dict[StopReason, int] = {
     StopReason.COMPLETE: 0,
     StopReason.ACCEPTED: 0,

@@ -23,4 +23,4 @@ RunName = Annotated[str, AfterValidator(_safe)]
 
 def new_run_id(now: datetime | None = None) -> str:
     """Sorts by time, is short enough to type, and two runs of one second still differ."""
-    return f"{(now or datetime.now(UTC)):%m%d-%H%M%S}-{secrets.token_hex(2)}"
+    return f"{(now or datetime.now(UTC)):%m%d-%H%M%S}-{secrets.token_hex(3)}"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from buildloop.errors import InputError
-from buildloop.events import EventLog
+from buildloop.events import EventLog, read_event
 from buildloop.files import write_atomic
 from buildloop.ledger import LEDGER_FILE, Ledger
 from buildloop.models import AgentReply, Iteration, WorkspaceInfo
@@ -101,6 +102,18 @@ class RunDir:
 
     def _iteration_files(self) -> list[Path]:
         return sorted((self.path / "iterations").glob("*-*/iteration.json"))
+
+    @property
+    def started(self) -> datetime:
+        """When the run began: what its first event says. `request.json` is written anew when limits are raised."""
+        try:
+            with self.events.path.open("rb") as stream:
+                first = read_event(stream.readline()) or {}
+        except FileNotFoundError:
+            first = {}
+        told = first.get("ts_epoch")
+        known = told if isinstance(told, int | float) else (self.path / "request.json").stat().st_mtime
+        return datetime.fromtimestamp(known, UTC)
 
     def is_running(self) -> bool:
         return is_running(self.path)

@@ -50,11 +50,13 @@ HOME = "/tmp/home"  # noqa: S108 (inside of the sandbox, where /tmp belongs to t
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """`writable` are the folders that stay writable under their own path; everything else is read-only or gone."""
+    """`writable` are the folders that stay writable under their own path, but for the files `fixed` in them; everything
+    else is read-only or gone."""
 
     kind: SandboxKind = SandboxKind.NONE
     writable: tuple[Path, ...] = ()
     readable: tuple[Path, ...] = ()
+    fixed: tuple[Path, ...] = ()
     network: bool = True
     image: str | None = None
 
@@ -159,6 +161,8 @@ def _bwrap(sandbox: Sandbox, cwd: Path) -> list[str]:
         command += ["--ro-bind", "/dev/null", str(path)] if path.exists() and _shown(path, sandbox) else []
     for path in sandbox.writable:
         command += ["--bind-try", str(path), str(path)]
+    for path in sandbox.fixed:
+        command += ["--ro-bind-try", str(path), str(path)]
     if not sandbox.network:
         command.append("--unshare-net")
     return [*command, "--chdir", str(cwd), "--"]
@@ -189,6 +193,8 @@ def _docker(sandbox: Sandbox, cwd: Path, environment: Mapping[str, str], mark: s
         command += ["--volume", f"{path}:{path}:ro"]
     for path in sandbox.writable:
         command += ["--volume", f"{path}:{path}"]
+    for path in sandbox.fixed:
+        command += ["--volume", f"{path}:{path}:ro"]
     if not sandbox.network:
         command += ["--network", "none"]
     # Names only: the values come from our environment and stand on no command line.

@@ -6,13 +6,14 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from buildloop.agents.home import HOMES
 from buildloop.errors import InputError
 from buildloop.models import Frozen
 
 # Of this machine only.
 LOCAL_FILES = frozenset({"lock", "begun", "cancel"})
-# Can be made again from the project, and may be large.
-LOCAL_FOLDERS = frozenset({"packages", "aside"})
+# Can be made again from the project and may be large, or holds what CLIs wrote down unmasked, log-ins among it.
+LOCAL_FOLDERS = frozenset({"packages", "aside", HOMES})
 
 
 class Index(Frozen):

@@ -44,6 +44,7 @@ from tasks.forward import forward_to_prefect
 from tasks.github import read_issue, tell_github
 from tasks.lease import leased
 from tasks.live_views import live_views
+from tasks.masked_logs import mask_logs
 from tasks.options import as_one, configured, short_id, step_key
 from tasks.prefect_cancel import stopped_by_prefect
 from tasks.prepare_workspace import prepare_workspace, take_over
@@ -79,6 +80,7 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
     Args:
         request: What to achieve, in which repository, what decides, and where to stop.
     """
+    mask_logs()
     if (flow_run.run_count or 0) > MOST_STARTS:
         why = (
             f"It was started {MOST_STARTS} times and crashed each time; look at the worker's log and memory."

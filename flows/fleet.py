@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
+from uuid import UUID
 
 from prefect import flow, get_run_logger
 from prefect.artifacts import create_markdown_artifact
@@ -23,6 +25,7 @@ from buildloop.errors import BuildloopError
 from buildloop.fleet.purse import Purse
 from buildloop.fleet.request import FleetRequest, plan_of
 from buildloop.fleet.result import Entry, FleetResult, NotStarted, entry_of, entry_without_result, summary
+from buildloop.redact import mask_own
 from buildloop.request import BuildRequest
 from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
@@ -30,6 +33,7 @@ from buildloop.storage import bucket
 from flows.build_loop import build_loop
 from tasks import launch
 from tasks.artifacts import artifact_key
+from tasks.masked_logs import mask_logs
 from tasks.options import short_id
 
 LOOK_SECONDS = 0.5
@@ -82,6 +86,7 @@ def fleet(request: FleetRequest) -> State[FleetResult]:
     Args:
         request: Which goals, how many at a time, and what they may cost together.
     """
+    mask_logs()
     started, fleet_id = time.monotonic(), request.fleet_id or _own_id()
     plan = plan_of(request, fleet_id)
     race = Race(plan.requests, on=plan.race)
@@ -121,7 +126,7 @@ def _work(request: BuildRequest, deployment: str | None, purse: Purse, race: Rac
     except BuildloopError as error:
         entry = entry_without_result(limited, "refused", str(error))
     except Exception as error:  # one crashed run must not take the others along; its own flow run tells more
-        entry = entry_without_result(limited, "crashed", f"{type(error).__name__}: {error}")
+        entry = entry_without_result(limited, "crashed", mask_own(f"{type(error).__name__}: {error}"))
     purse.pay(share, _cost(limited, entry, deployment))
     race.finished(entry)
     get_run_logger().info(f"{entry.run_id}: {entry.outcome}")
@@ -150,12 +155,22 @@ def _here(request: BuildRequest) -> Entry:
 
 def _on_workers(request: BuildRequest, deployment: str, race: Race) -> Entry:
     """Under a key of its own, so that a fleet that is started again finds its runs instead of doubling them."""
-    key = f"buildloop/{request.run_id}"
-    started = launch.start(deployment, request, key, tags=("fleet",))
+    started = _flow_run(request, deployment)
     found = launch.wait(started, request, lambda: WHO if race.over else None)
     if found.result is not None:
         return entry_of(request, found.result)
-    return entry_without_result(request, found.state_name.lower(), found.message)
+    return entry_without_result(request, found.reason or found.state_name.lower(), found.message)
+
+
+def _flow_run(request: BuildRequest, deployment: str) -> UUID:
+    """One that an earlier start of the fleet has made, unless it came to nothing: then it is tried once more."""
+    for attempt in count(1):
+        key = f"buildloop/{request.run_id}" if attempt == 1 else f"buildloop/{request.run_id}/{attempt}"
+        started = launch.start(deployment, request, key, tags=("fleet",))
+        before = launch.look(started, request)
+        if before is None or (before.reason is not None and before.reason.is_success):
+            return started
+    raise AssertionError("counting does not end")
 
 
 def _final_state(result: FleetResult) -> State[Any]:

@@ -80,7 +80,7 @@ def _falsified(state: LoopState, iteration: Iteration) -> Iteration:
     request, earlier = state.request, state.refutation
     if earlier is not None and not earlier.refuted:
         return iteration
-    try_it = configured(falsify, retry_policy(None, request).iterate, request)
+    try_it = configured(falsify, retry_policy(None, request).falsify, request)
     found = try_it(
         step_key(request, state.session, iteration.number, "falsify", iteration.gate.tree),
         as_one(

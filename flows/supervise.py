@@ -31,6 +31,7 @@ from buildloop.supervise.source import DirectorySource, Source
 from buildloop.supervise.tick import Tick, look
 from tasks import launch
 from tasks.forward import forward_to_prefect
+from tasks.masked_logs import mask_logs
 
 
 class SuperviseRequest(BaseModel):
@@ -123,7 +124,7 @@ def ending_of(found: launch.Ended, attempt: Attempt) -> Ending:
     result = found.result if found.state_type in ("COMPLETED", "FAILED", "CANCELLED") else None
     ours = result is not None and found.state_name not in ("InvalidRequest", "RunLocked")
     if result is None or not ours:
-        return Ending(state=found.state_name, explanation=found.message)
+        return Ending(state=found.state_name, reason=found.reason, explanation=found.message)
     red = not result.reason.is_success
     return Ending(
         state=found.state_name,
@@ -153,6 +154,7 @@ def supervise(request: SuperviseRequest) -> State[Tick]:
     Args:
         request: Where requests come from, and how much may be done about them.
     """
+    mask_logs()
     ledger = request.ledger
     try:
         with also_told(ledger.folder.name, forward_to_prefect()):

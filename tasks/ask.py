@@ -119,7 +119,11 @@ def _ask(run: RunDir, key: str, state: LoopState, stop: Stop, own: str | None) -
     )
     run.events.emit(
         "loop.waiting_for_person",
-        **asked.model_dump(mode="json"),
+        key=asked.key,
+        reason=asked.reason,
+        token=asked.token,
+        flow_run=asked.flow_run,
+        api=asked.api,
         question=question(state, stop),
         url=flow_run.ui_url,
     )

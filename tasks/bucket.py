@@ -94,15 +94,29 @@ def _put(store: Store, path: Path, draft: Path, stored: set[str]) -> str | None:
 def fetch(request: BuildRequest) -> bool:
     """What another machine has left of this run, if any has worked on it since this one did. Then what is here but not
     there is of a past that did not happen."""
+    index, run = fetch_files(request), RunDir(request.run_dir)
+    if index is None:
+        return False
+    workspace = run.workspace()
+    if workspace is not None and (run.path / BUNDLE).exists():
+        _unbundle(run, workspace)
+    write_atomic(run.path / SEEN, index.id)
+    return True
+
+
+def fetch_files(request: BuildRequest) -> Index | None:
+    """The files alone, for whoever wants to know how the run ended and has not its repository. None: there is nothing
+    newer than what is here."""
     url = bucket(os.environ)
     if url is None:
-        return False
+        return None
     run = RunDir(request.run_dir)
     store = Store.of(url, run.run_id)
     index = store.index()
     if index is None or index.id == _seen(run.path):
-        return False
+        return None
     check_names(index, run.run_id)
+    run.path.mkdir(parents=True, exist_ok=True)
     for name, path in list(portable_files(run.path)):
         if name not in index.files:
             path.unlink()
@@ -110,11 +124,7 @@ def fetch(request: BuildRequest) -> bool:
         target, draft = place_for(run.path, name), run.path / DRAFT
         store.get(digest, draft)
         draft.replace(target)
-    workspace = run.workspace()
-    if workspace is not None and (run.path / BUNDLE).exists():
-        _unbundle(run, workspace)
-    write_atomic(run.path / SEEN, index.id)
-    return True
+    return index
 
 
 def _seen(run_dir: Path) -> str | None:

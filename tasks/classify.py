@@ -13,7 +13,7 @@ from prefect import task
 from buildloop.context.session import window_in_force
 from buildloop.diagnosis.actionability import SUMMARY_FILE, enhance_error_summary
 from buildloop.diagnosis.classify import diagnose
-from buildloop.diagnosis.model import Attempt, Diagnosis, LogReading
+from buildloop.diagnosis.model import Attempt, Diagnosis, FailureMode, LogReading
 from buildloop.diagnosis.run_dir import FAILURE_MODE, failure_mode_record
 from buildloop.files import write_json
 from buildloop.models import Frozen, Iteration, WorkspaceInfo
@@ -61,6 +61,14 @@ def classify(key: str, given: ClassifyInput) -> Classified:
         confidence=found.confidence,
         evidence=list(found.evidence[:3]),
     )
+    if found.mode is FailureMode.INFINITE_LOOP:
+        run.events.emit(
+            "loop.stuckness_detected",
+            signals=len(found.evidence),
+            count=len(given.history),
+            iteration=given.iteration.number,
+            reasons=list(found.evidence),
+        )
     tell(f"{given.label}: {found.mode}", "diagnosis", found.mode)
     return Classified(diagnosis=found, error_lines=_enriched_lines(run))
 

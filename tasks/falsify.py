@@ -8,17 +8,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from prefect import task
-from pydantic import TypeAdapter
 
 from buildloop.agents.contract import AgentCall
 from buildloop.agents.registry import agent_for, as_falsifier
 from buildloop.budget import budget_refusal, dollars_left, time_limit
 from buildloop.errors import AgentRefused, AgentUnavailable, BudgetExceeded
-from buildloop.falsify import falsify_prompt, judged, tests_among
+from buildloop.falsify import falsify_prompt, judged, storable, tests_among
 from buildloop.files import write_atomic
+from buildloop.frozen import Frozen
 from buildloop.gate.run import run_gate
 from buildloop.ledger import UNPAID, call_of
 from buildloop.models import AgentOutcome, AgentReply, GateReport, Refutation, RefutingTest, WorkspaceInfo
+from buildloop.redact import mask_own
 from buildloop.request import BuildRequest
 from buildloop.stopwatch import save_stopwatch, worked_seconds
 from buildloop.workspace.checkpoint import diff_text, settle_after_gate
@@ -26,11 +27,19 @@ from buildloop.workspace.link import commit_folders
 from buildloop.workspace.second import added_files, second_worktree
 from buildloop.workspace.trial import as_entry, standing_on, tree_with
 from buildloop.workspace.worktree import reopen
-from tasks.options import DURABLE, tell
+from tasks.options import DURABLE, attempts_left, tell
 from tasks.surroundings import Surroundings, gate_setup, surroundings
 
 ATTEMPTS = 2
-KEPT = TypeAdapter(tuple[RefutingTest, ...])
+FALSIFY = "(falsify)"
+IN_A_TEST = "a secret in a test of the second agent"
+
+
+class Written(Frozen):
+    """What the second agent's call came to, on disk before anything else is done with it."""
+
+    reply: AgentReply
+    tests: tuple[RefutingTest, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +69,12 @@ def falsify(key: str, given: FalsifyInput) -> Refutation:
     """The test must fail twice, by its answer: neither a flaky test nor one that is wrong itself refutes anything."""
     here = surroundings(given.request, given.workspace, given.environment)
     reopen(given.workspace, given.commit)
-    tests = given.tests or _written(given, here)
+    try:
+        tests = given.tests or _written(given, here)
+    except (AgentRefused, AgentUnavailable, BudgetExceeded) as error:
+        if isinstance(error, AgentUnavailable) and attempts_left():
+            raise
+        return _untried(given, here, str(error))
     found = judged(given.agent, tests, _tried(given, here, tests) if tests else [])
     here.run.events.emit(
         "loop.falsified",
@@ -75,18 +89,47 @@ def falsify(key: str, given: FalsifyInput) -> Refutation:
     return found
 
 
+def _untried(given: FalsifyInput, here: Surroundings, why: str) -> Refutation:
+    """The work is green and proven; that nobody could try to refute it is said, and takes nothing away from it."""
+    here.run.events.emit(
+        "loop.degraded", what="--falsify: nobody tried to refute the work", why=here.redact(why)
+    )
+    tell(f"{given.label}: not tried", "falsify")
+    return Refutation(agent=given.agent, refuted=False, why=f"It was not tried: {here.redact(why)}")
+
+
 def _written(given: FalsifyInput, here: Surroundings) -> tuple[RefutingTest, ...]:
-    """The tests of the agent; what it left is on disk before anything else is done with it."""
+    """The tests of the agent. Its call is paid once, whenever this is broken off."""
     folder = here.run.iteration_dir(given.session, given.number) / "falsify"
-    kept = folder / "tests.json"
+    kept = folder / "written.json"
     if kept.exists():
-        return KEPT.validate_json(kept.read_bytes())
-    with second_worktree(given.workspace, given.commit) as second:
-        reply = _answer(given, second, folder)
-        tests = tests_among(added_files(second, given.commit, folder / "exclude"))
-    write_atomic(kept, KEPT.dump_json(tests, indent=2).decode() + "\n")
-    here.run.ledger.add(call_of(given.session, given.number, reply, datetime.now(UTC)))
-    return tests
+        written = Written.model_validate_json(kept.read_bytes())
+    else:
+        with second_worktree(given.workspace, given.commit) as second:
+            reply = _answer(given, second, folder)
+            added = added_files(second, given.commit, folder / "exclude")
+        written = Written(reply=reply, tests=tests_among(_storable(given, here, added)))
+        write_atomic(kept, written.model_dump_json(indent=2) + "\n")
+    if not _in_ledger(given, here):
+        here.run.ledger.add(call_of(given.session, given.number, written.reply, datetime.now(UTC)))
+    return written.tests
+
+
+def _storable(given: FalsifyInput, here: Surroundings, added: Mapping[str, str]) -> Mapping[str, str]:
+    kept = storable(added, mask_own)
+    for name in sorted({*added} - {*kept}):
+        here.run.events.emit(
+            "loop.secret_refused", iteration=given.number, file=here.redact(name), kind=IN_A_TEST, line=0
+        )
+    return kept
+
+
+def _in_ledger(given: FalsifyInput, here: Surroundings) -> bool:
+    place = (given.session, given.number)
+    return any(
+        (call.session, call.iteration) == place and call.agent.endswith(FALSIFY) and call.paid
+        for call in here.run.ledger.calls()
+    )
 
 
 def _answer(given: FalsifyInput, second: WorkspaceInfo, folder: Path) -> AgentReply:
@@ -126,7 +169,7 @@ def _answer(given: FalsifyInput, second: WorkspaceInfo, folder: Path) -> AgentRe
         )
     )
     save_stopwatch(there.run.path)
-    reply = reply.model_copy(update={"agent": f"{given.agent} (falsify)"})
+    reply = reply.model_copy(update={"agent": f"{given.agent} {FALSIFY}"})
     if reply.outcome in UNPAID:
         ledger.add(call_of(given.session, given.number, reply, datetime.now(UTC)))
         error = AgentRefused if reply.outcome is AgentOutcome.REFUSED else AgentUnavailable

@@ -32,7 +32,7 @@ def finish(given: FinishInput) -> BuildResult:
     """Not kept as a result: a run that stopped may be resumed and end differently."""
     state, stop = given.state, given.stop
     run, now = RunDir(state.request.run_dir), datetime.now(UTC)
-    result = close_run(state, stop, now)
+    result = close_run(state, stop)
     facts = facts_from(run, state, result)
     if not stop.reason.is_success and stop.reason is not StopReason.CANCELLED:
         facts = advised(run, facts)

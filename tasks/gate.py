@@ -129,9 +129,14 @@ def _with_integrity(
     evidence = Evidence(
         given.workspace, given.commit, given.commands, before, now, request.allow_test_changes
     )
+    green = report.passed
     report = check_integrity(
         report, evidence, request.integrity, here.redact, prove and partial(prove, evidence)
     )
+    if green and not report.passed:
+        here.run.events.emit(
+            "loop.completion_rejected", iteration=given.number, reason=here.redact(report.explanation)
+        )
     for one in report.tampering:
         here.run.events.emit(
             "loop.tampering",

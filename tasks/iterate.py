@@ -109,6 +109,8 @@ def _announce_kept_out(given: IterateInput, here: Surroundings, point: Checkpoin
         )
     if point.restored:
         here.run.events.emit("loop.protected_restored", iteration=given.number, files=list(point.restored))
+    if point.unkept:
+        here.run.events.emit("loop.files_unkept", iteration=given.number, files=list(point.unkept))
 
 
 def _keep_budget(given: IterateInput) -> None:

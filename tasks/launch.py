@@ -19,9 +19,10 @@ from prefect.states import Cancelling, Scheduled
 from buildloop.cancel import ask_to_stop
 from buildloop.errors import InputError
 from buildloop.request import BuildRequest
-from buildloop.result import BuildResult
+from buildloop.result import GOOD_ENDS, BuildResult, StopReason
 from buildloop.rundir import RunDir
 from buildloop.storage import bucket, default_state_dir
+from tasks.bucket import fetch_files
 
 POLL_SECONDS = 1.0
 
@@ -34,6 +35,11 @@ class Ended:
     state_name: str
     message: str
     result: BuildResult | None
+
+    @property
+    def reason(self) -> StopReason | None:
+        """Why it stopped. A worker that shares no files with us leaves only the name of its state."""
+        return self.result.reason if self.result else GOOD_ENDS.get(self.state_name)
 
 
 def start(
@@ -66,6 +72,7 @@ def look(flow_run: UUID, request: BuildRequest) -> Ended | None:
 def ended(run: FlowRun, request: BuildRequest) -> Ended | None:
     if run.state is None or not run.state.is_final():
         return None
+    fetch_files(request)
     left = RunDir(request.run_dir).result()
     return Ended(run.state.type.value, run.state.name or "", run.state.message or "", left)
 

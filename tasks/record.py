@@ -12,7 +12,7 @@ from buildloop.github.record import load_record
 from buildloop.goal import write_state
 from buildloop.progress import Effect, recovery_effects
 from buildloop.report.advice import load_advice
-from buildloop.report.facts import RunFacts, degraded_in, started_at
+from buildloop.report.facts import RunFacts, degraded_in
 from buildloop.report.views import log_line, progress_text, state_file, timestamp
 from buildloop.result import BuildResult
 from buildloop.rundir import RunDir
@@ -53,7 +53,7 @@ def facts_from(run: RunDir, state: LoopState, result: BuildResult | None = None)
         workspace=state.workspace,
         iterations=state.iterations,
         result=result,
-        started=started_at(run),
+        started=run.started,
         running=result is None,
         calls=tuple(run.ledger.calls()),
         degraded=degraded_in(run) if result else (),
@@ -63,9 +63,7 @@ def facts_from(run: RunDir, state: LoopState, result: BuildResult | None = None)
 
 
 def write_views(run: RunDir, state: LoopState, status: str, now: datetime) -> None:
-    started = (run.path / "request.json").stat().st_mtime
-    begun = timestamp(datetime.fromtimestamp(started, UTC))
-    write_state(run.path / "loop-state.md", state_file(state, status, begun, now))
+    write_state(run.path / "loop-state.md", state_file(state, status, timestamp(run.started), now))
     write_atomic(run.path / "progress.md", progress_text(state, status, now), view=True)
     if state.last.gate.passed:
         (run.path / "error-summary.json").unlink(missing_ok=True)

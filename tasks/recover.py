@@ -129,7 +129,13 @@ def _reinstall(given: RecoverInput) -> Recovery:
     log = here.run.iteration_dir(given.session, given.number) / "install.log"
     try:
         install = install_dependencies(
-            here.workdir, here.run.path, log, here.environment, here.mark, here.redact
+            here.workdir,
+            here.run.path,
+            log,
+            here.environment,
+            here.mark,
+            here.redact,
+            Path(given.workspace.root),
         )
     except InstallUnavailable as error:
         if attempts_left():

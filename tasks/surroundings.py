@@ -15,7 +15,7 @@ from buildloop.redact import Redactor, redactor
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
 from buildloop.sandbox import NO_SANDBOX, Sandbox, toolchains
-from buildloop.workspace.link import git_folder, worktree_git_folder
+from buildloop.workspace.link import git_folder, steering_files, worktree_git_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,7 @@ def _sandbox(request: BuildRequest, workspace: WorkspaceInfo, environment: Mappi
             *(Path(one).expanduser() for one in request.sandbox_writable),
         ),
         readable=(*toolchains(environment), git_folder(workspace), *added),
+        fixed=steering_files(workspace),
         network=request.sandbox_network,
         image=request.sandbox_image,
     )

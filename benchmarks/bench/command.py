@@ -40,18 +40,21 @@ class Part:
     quick_seconds: int
 
 
+# The most important ones first: whoever breaks off has seen them.
 PARTS = (
-    Part("start-up", lambda place, _: startup.measure(place), 45, 16),
+    Part("start-up", lambda place, _: startup.measure(place), 45, 12),
     Part("context", lambda place, _: context.measure(place), 2, 2),
     Part("iterations", lambda place, up: iterations.measure(place, up.pid), 60, 12),
-    Part("plain loop", lambda place, _: plain.measure(place), 215, 28),
-    Part("sizes", lambda place, _: sizes.measure(place), 80, 15),
+    Part("plain loop", lambda place, _: plain.measure(place), 215, 24),
+    Part("sizes", lambda place, _: sizes.measure(place), 80, 13),
+    Part("server", lambda place, _: server.measure(place), 70, 0),
     Part("diagnosis", lambda place, _: own.diagnosis(place), 8, 3),
     Part("memory", lambda place, _: own.memory(place), 15, 4),
     Part("recovery", lambda place, _: own.gauntlet(place), 25, 0),
     Part("fleet", lambda place, _: own.fleet(place), 30, 0),
-    Part("server", lambda place, _: server.measure(place), 70, 0),
 )
+# Until the Prefect server that all of them use is up.
+SERVER_SECONDS = 10
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -104,44 +107,53 @@ def _measure_all(options: argparse.Namespace) -> int:
 
 def measure(parts: Sequence[Part], *, quick: bool) -> Entry:
     machine, at, started = this_machine(), now(), time.monotonic()
-    expected = 12 + sum(part.quick_seconds if quick else part.seconds for part in parts)
-    print(
-        f"{len(parts)} parts, about {_in_words(expected)} on two idle cores; leave the machine alone meanwhile"
-    )
+    commit, code = commit_of(ROOT), code_of(ROOT)
+    expected = _in_words(SERVER_SECONDS + _seconds(parts, quick))
+    print(f"{len(parts)} parts, about {expected} on two idle cores; leave the machine alone meanwhile")
     if machine.busy:
         print(f"warning: the machine is busy already (load {machine.load_before}); times will be too long")
-    found, failed = Measured(), {}
     with tempfile.TemporaryDirectory(prefix="buildloop-bench-", ignore_cleanup_errors=True) as folder:
         place = Place(Path(folder), quick)
         print("a Prefect server for all of them …", flush=True)
         with prefect_server(place.sub("server")) as running:
-            place = replace(place, api=running.url)
-            for number, part in enumerate(parts, start=1):
-                left = sum(p.quick_seconds if quick else p.seconds for p in parts[number - 1 :])
-                spent = time.monotonic() - started
-                print(
-                    f"[{number}/{len(parts)}] {part.name} · {spent:.0f} s so far, about {left} s left",
-                    flush=True,
-                )
-                try:
-                    measured = part.measure(place, running)
-                except Exception as error:  # one part that cannot be measured must not take the others along
-                    failed[part.name] = f"{type(error).__name__}: {error}"
-                    print(f"    not measured: {failed[part.name]}", flush=True)
-                    continue
-                found += measured
-                _tell(measured)
-    seconds = round(time.monotonic() - started, 1)
+            found, failed, took = _one_after_the_other(parts, replace(place, api=running.url), running)
     return Entry(
         at=at,
-        commit=commit_of(ROOT),
-        code=code_of(ROOT),
+        commit=commit,
+        code=code,
         quick=quick,
-        seconds=seconds,
+        seconds=round(time.monotonic() - started, 1),
         machine=machine,
         measured=found,
         failed=failed,
+        took=took,
     )
+
+
+def _one_after_the_other(
+    parts: Sequence[Part], place: Place, running: Server
+) -> tuple[Measured, dict[str, str], dict[str, float]]:
+    """The figures; why a part has none; how long each took."""
+    found, failed, took = Measured(), {}, {}
+    for number, part in enumerate(parts, start=1):
+        left = _in_words(_seconds(parts[number - 1 :], place.quick))
+        print(f"[{number}/{len(parts)}] {part.name} · about {left} left", flush=True)
+        began = time.monotonic()
+        try:
+            measured = part.measure(place, running)
+        except Exception as error:  # one part that cannot be measured must not take the others along
+            failed[part.name] = f"{type(error).__name__}: {error}"
+            print(f"    not measured: {failed[part.name]}", flush=True)
+        else:
+            found += measured
+            _tell(measured)
+        took[part.name] = round(time.monotonic() - began, 1)
+        print(f"    in {took[part.name]:.0f} s", flush=True)
+    return found, failed, took
+
+
+def _seconds(parts: Sequence[Part], quick: bool) -> int:
+    return sum(part.quick_seconds if quick else part.seconds for part in parts)
 
 
 def _tell(measured: Measured) -> None:

@@ -26,6 +26,7 @@ class Entry(Frozen):
     machine: Machine
     measured: Measured
     failed: dict[str, str] = Field(default_factory=dict)
+    took: dict[str, float] = Field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -148,7 +148,7 @@ class CliAgent:
             denials=reading.denials,
             context_window=window,
             keeps_context=self.adapter.cli.resumes and call.keep_context,
-        )
+        ).masked(call.redact)
 
 
 def _ending(call: AgentCall, reading: Reading, result: ProcessResult) -> tuple[AgentOutcome, str]:

@@ -52,7 +52,7 @@ class Codex:
         config = {**_users_choice(users / "config.toml"), **OWN}
         if base := call.environment.get("OPENAI_BASE_URL"):
             config["openai_base_url"] = base
-        write_atomic(home / "config.toml", _toml(config))
+        write_atomic(home / "config.toml", _toml(config), raw=True)  # a masked key opens nothing
         # Inside our own boundary or sandbox the program's cannot be set up, and need not be.
         held = confines(call) or call.sandbox.kind is not SandboxKind.NONE
         ours = held or call.permissions is Permissions.FULL

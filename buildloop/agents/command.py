@@ -72,12 +72,12 @@ class CommandAgent:
             claims_done=says_done(spoken),
             text=spoken[-SPOKEN_CHARS:],
             error=error,
-        )
+        ).masked(call.redact)
 
 
 def read_output(text: str) -> tuple[str, StatusLine, str]:
     """What the program said, its status line, and what is wrong with that line if anything."""
-    lines = text.rstrip().splitlines()
+    lines = text.rstrip().split("\n")  # other line ends may stand inside of JSON
     if not lines or not lines[-1].lstrip().startswith("{"):
         return text, StatusLine(), ""
     try:

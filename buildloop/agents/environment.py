@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 
-from buildloop.redact import SECRET_NAME
+from buildloop.redact import Redactor, redactor
+from buildloop.secret_parts import SECRET_NAME
 
 NAMES = frozenset({
     "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
@@ -32,13 +34,25 @@ def agent_environment(
     """`own_prefixes` are how the names of the agent's own keys and addresses begin; `extra` the user's additions.
 
     Whatever looks like a secret and is neither stays out: what an agent can read, a model's provider gets to read.
+    Only the address of a proxy may hold a password: without it there is no way to the model at all.
     """
     own, wanted = tuple(own_prefixes), frozenset(extra)
     return {
         name: value
         for name, value in given.items()
-        if name in wanted or name.startswith(own) or (_is_known(name) and not SECRET_NAME.search(name))
+        if name in wanted or name.startswith(own) or (_is_known(name) and not _is_secret(name, value))
     }
+
+
+def _is_secret(name: str, value: str) -> bool:
+    if SECRET_NAME.search(name):
+        return True
+    return not name.lower().endswith("_proxy") and _shapes()(value) != value
+
+
+@cache
+def _shapes() -> Redactor:
+    return redactor({})
 
 
 def _is_known(name: str) -> bool:

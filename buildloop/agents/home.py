@@ -11,15 +11,29 @@ from pathlib import Path
 
 from buildloop.agents.contract import AgentCall
 
+HOMES = "agents"
+# What log-in files are called. One that is left in a home was renewed by a call that was killed: it is the user's.
+LOG_INS = frozenset({".credentials.json", "auth.json", "oauth_creds.json", "google_accounts.json"})
+
 
 def agent_home(call: AgentCall, name: str) -> Path:
     """Inside the run's directory: sessions survive a crash there, and nothing of the user's is touched.
 
     For the user's eyes only: what a CLI writes down about a session is not masked.
     """
-    folder = call.run_dir / "agents" / name
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    homes = call.run_dir / HOMES
+    homes.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = homes / name
+    folder.mkdir(mode=0o700, exist_ok=True)
     return folder
+
+
+def forget_homes(run_dir: Path) -> None:
+    """Of a run that is complete: no session goes on, and what they wrote down is not masked."""
+    for home in (run_dir / HOMES).glob("*"):
+        left = (path for path in home.rglob("*") if path.name in LOG_INS)
+        if not any(path.is_file() and not path.is_symlink() for path in left):
+            shutil.rmtree(home, ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -63,7 +63,7 @@ class OpenCode:
             "permission": rules,
             "instructions": _project_notes(call),
         }
-        write_json(home / "opencode.json", config)
+        write_json(home / "opencode.json", config, raw=True)  # a masked key opens nothing
         argv = ["opencode", "run", "--format", "json", "--pure", "--auto"]
         argv += ["--session", call.resume] if call.resume else ["--title", "buildloop"]
         argv += ["--model", call.model] if call.model else []

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from buildloop.frozen import Foreign, Frozen
+from buildloop.redact import Redactor
 
 
 class AgentOutcome(StrEnum):
@@ -76,3 +77,14 @@ class AgentReply(Frozen):
     keeps_context: bool = Field(
         True, description="Whether the next call of the session starts with this fill."
     )
+
+    def masked(self, redact: Redactor) -> AgentReply:
+        """The words of the agent without secrets. Masked as output they were not known yet: JSON can spell a letter in
+        several ways."""
+        return self.model_copy(
+            update={
+                "text": redact(self.text),
+                "error": redact(self.error),
+                "denials": tuple(redact(one) for one in self.denials),
+            }
+        )

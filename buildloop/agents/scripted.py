@@ -108,7 +108,7 @@ class ScriptedAgent:
             if rule.reset_in is not None
             else None,
             error=rule.error or ("" if rule.outcome is AgentOutcome.OK else f"scripted {rule.outcome}"),
-        )
+        ).masked(call.redact)
 
 
 def load_script(path: Path) -> Script:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -19,8 +18,8 @@ from rich.markup import escape
 from rich.spinner import Spinner
 from rich.text import Text
 
+from buildloop.cli.event_lines import doing, finished_line
 from buildloop.events import read_event
-from buildloop.text import one_line
 
 POLL_SECONDS = 0.2
 
@@ -126,7 +125,7 @@ class LiveLine:
         }
         if event["type"] == "loop.iteration_complete" and (event.get("test_passed") or not event.get("mode")):
             self._facts["mode"] = None
-        self.doing = _described(DOING, event) or self.doing
+        self.doing = doing(event) or self.doing
 
     def text(self) -> str:
         facts, elapsed = self._facts, int(time.monotonic() - self._started)
@@ -144,82 +143,3 @@ class LiveLine:
             parts.append(f"${cost:.2f}")
         parts.append(f"{elapsed // 60}:{elapsed % 60:02d}")
         return escape(f"{self.doing} · " + " · ".join(parts)).encode("utf-8", "replace").decode()
-
-
-def _waiting(event: dict[str, Any]) -> str:
-    until = time.strftime("%H:%M:%S", time.localtime(event["ts_epoch"] + event["seconds"]))
-    return f"waiting until {until} ({one_line(event['error'], 60)})"
-
-
-DOING: dict[str, Callable[[dict[str, Any]], str]] = {
-    "loop.started": lambda _: "running the gate for the baseline",
-    "loop.baseline": lambda _: "calling the agent",
-    "loop.iteration_start": lambda _: "agent at work",
-    "loop.agent_waiting": _waiting,
-    "loop.failure_classified": lambda event: f"recovering from {event['mode']}",
-    "loop.iteration_complete": lambda _: "next iteration",
-    "loop.restart": lambda _: "new session",
-}
-
-
-def _iteration_line(event: dict[str, Any]) -> str:
-    colour = "green" if event["test_passed"] else "red"
-    parts = [f"  iteration {event['iteration']:<4} [{colour}]{escape(event['status'])}[/{colour}]"]
-    if counts := event.get("test_counts"):
-        parts.append(f"tests {counts[0]}/{counts[1]}")
-    files = event.get("files", 0)
-    parts.append(f"{files} file{'' if files == 1 else 's'} changed")
-    if event.get("outcome") not in (None, "ok"):
-        parts.append(f"agent: {event['outcome']}")
-    if event.get("mode"):
-        parts.append(event["mode"])
-    parts.append(f"context {event.get('context_pct', 0)} %")
-    return " · ".join(parts)
-
-
-def _baseline_line(event: dict[str, Any]) -> str:
-    return "  baseline       " + (
-        "green" if event["verdict"] == "passed" else f"red, {event['failing']} failing"
-    )
-
-
-def _recovery_line(event: dict[str, Any]) -> str | None:
-    if event["action"] == "standard_retry":
-        return None
-    done = escape(one_line(event["outcome"], 100))
-    return f"  [yellow]{event['mode']}[/yellow] → {event['action']}: {done}"
-
-
-def _restart_line(event: dict[str, Any]) -> str:
-    return f"  [cyan]restart[/cyan]        session {event['restart'] + 1} starts from a summary"
-
-
-def _degraded_line(event: dict[str, Any]) -> str:
-    return f"  [yellow]degraded[/yellow]       {escape(event['what'])}: {escape(one_line(event['why'], 100))}"
-
-
-FINISHED: dict[str, Callable[[dict[str, Any]], str | None]] = {
-    "loop.flow_run": lambda event: f"  Prefect UI     {event['url']}" if event["url"] else None,
-    "loop.baseline": _baseline_line,
-    "loop.iteration_complete": _iteration_line,
-    "loop.recovery_applied": _recovery_line,
-    "loop.agent_waiting": lambda event: f"  agent unavailable, {escape(_waiting(event))}",
-    "loop.restart": _restart_line,
-    "loop.degraded": _degraded_line,
-}
-
-
-def finished_line(event: dict[str, Any]) -> str | None:
-    """One line for an event that a reader of the list wants to keep; None for the others."""
-    return _described(FINISHED, event)
-
-
-def _described(
-    words: Mapping[str, Callable[[dict[str, Any]], str | None]], event: dict[str, Any]
-) -> str | None:
-    """None also for an event that lacks what ours have: a log that somebody changed must not end the display."""
-    try:
-        said = words[event["type"]](event) if event["type"] in words else None
-        return said.encode("utf-8", "replace").decode() if said else None
-    except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
-        return None

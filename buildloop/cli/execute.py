@@ -7,7 +7,6 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from rich.markup import escape
 from buildloop.cli.display import Display
 from buildloop.cli.interrupts import Interrupts
 from buildloop.cli.output import print_json
+from buildloop.cli.own_packages import prefer_own_packages
 from buildloop.cli.prefect_api import PrefectApi, start_prefect
 from buildloop.cli.prefect_state import mark_cancelled
 from buildloop.closing import close_run
@@ -31,7 +31,7 @@ from buildloop.request import BuildRequest
 from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
-from buildloop.text import one_line
+from buildloop.text import one_line, plain_text
 from buildloop.workspace.lock import begun, run_lock
 
 CANNOT_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
@@ -58,10 +58,15 @@ def _execute(request: BuildRequest, console: Console, *, verbose: bool, as_json:
             if not (run.path / "request.json").exists():
                 run.save("request.json", request)  # from here on it can be resumed
             with interrupts.held():
+                prefer_own_packages()
                 from flows.build_loop import build_loop
 
             api = starting.wait()
             display.announce(_headline(request))
+            if request.failure_mode:
+                display.announce(
+                    f"  [yellow]warning[/yellow]        --failure-mode: all is {request.failure_mode}"
+                )
             with _without_heartbeat(api):
                 state = build_loop(request, return_state=True)
         outcome: Any = state.result(raise_on_failure=False)
@@ -90,14 +95,14 @@ def _tell(console: Console, result: BuildResult) -> None:
     words, count = result.reason.replace("_", " "), result.iterations
     spent = f"after {count} iteration{'' if count == 1 else 's'}, {result.seconds:.0f} s"
     console.print(f"\n[{colour} bold]{words}[/{colour} bold] {spent}")
-    console.print(f"  {result.explanation}", markup=False)
+    console.print(f"  {plain_text(result.explanation)}", markup=False)
     if result.branch:
         console.print(f"  branch          {result.branch} ({result.commit[:10]})", markup=False)
     if best := handed_back_text(result):
         console.print(f"                  {best}", markup=False)
     console.print(f"  report          buildloop report {result.run_id}", markup=False)
     console.print(f"  page            {result.run_dir}/report.html", markup=False)
-    console.print(f"  next            {result.next_step}", markup=False)
+    console.print(f"  next            {plain_text(result.next_step)}", markup=False)
 
 
 def _tell_github(console: Console, run: RunDir) -> None:
@@ -146,7 +151,7 @@ def _cancelled(run: RunDir) -> BuildResult:
         result = _never_begun(run, stop)
     else:
         state = replace(LoopState.start(request, workspace), iterations=done)
-        result = close_run(replace(state, session=done[-1].session if done else 1), stop, datetime.now(UTC))
+        result = close_run(replace(state, session=done[-1].session if done else 1), stop)
     write_reports(run, replace(facts_of(run), result=result, running=False))
     commits = sum(1 for one in done if one.agent and one.agent.checkpoint.changed)
     run.events.emit("loop.completed", reason=result.reason, iterations=result.iterations, commits=commits)

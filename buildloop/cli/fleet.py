@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from buildloop.cli.output import console, print_json
+from buildloop.cli.own_packages import prefer_own_packages
 from buildloop.cli.paths import state_folder
 from buildloop.cli.prefect_api import start_prefect
 from buildloop.cli.run import check_writable
@@ -48,6 +49,7 @@ def run_fleet(
         f"fleet {request.fleet_id}: {len(plan.requests)} {'ways' if plan.race else 'goals'}", markup=False
     )
     starting = start_prefect(folder, verbose=verbose)
+    prefer_own_packages()
     from flows.fleet import fleet
 
     starting.wait()

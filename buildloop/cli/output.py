@@ -9,14 +9,26 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
+from rich.text import Text
+
+from buildloop.text import plain_text
 
 
-def console(*, stderr: bool = False) -> Console:
+class PlainConsole(Console):
+    """Styles are ours to give. What agents, logs and issues say is printed without its codes for the terminal."""
+
+    def render_str(self, text: str, **options: Any) -> Text:  # noqa: ANN401 (rich's own)
+        return super().render_str(plain_text(text), **options)
+
+
+def console(*, stderr: bool = False) -> PlainConsole:
     """Colour only on a terminal without NO_COLOR; never wrapped when nobody is looking."""
     stream = sys.stderr if stderr else sys.stdout
     plain = not stream.isatty() or bool(os.environ.get("NO_COLOR"))
     width = None if stream.isatty() else 200
-    return Console(file=stream, no_color=plain, highlight=False, width=width, soft_wrap=not stream.isatty())
+    return PlainConsole(
+        file=stream, no_color=plain, highlight=False, width=width, soft_wrap=not stream.isatty()
+    )
 
 
 def print_json(value: Any) -> None:  # noqa: ANN401

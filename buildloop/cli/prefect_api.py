@@ -32,6 +32,13 @@ QUIET = {
     "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",
 }
 
+# A database that is slow to answer on a busy machine is waited for: Prefect's 5 and 10 seconds end as "500", which its
+# client does not ask again, and the run has crashed.
+PATIENT = {
+    "PREFECT_SERVER_DATABASE_CONNECTION_TIMEOUT": "60",
+    "PREFECT_SERVER_DATABASE_TIMEOUT": "60",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class PrefectApi:
@@ -65,7 +72,7 @@ def start_prefect(state_dir: Path, *, verbose: bool = False, port: int = 0) -> S
 
     An embedded server stays until this process ends: Prefect delivers its last logs and events at exit.
     """
-    os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
+    os.environ.update({name: os.environ.get(name, value) for name, value in {**QUIET, **PATIENT}.items()})
     if not verbose:
         os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
     if url := configured_url(os.environ):

@@ -13,6 +13,7 @@ from rich.console import Console
 from buildloop.agents.registry import check_agents
 from buildloop.cli.execute import execute
 from buildloop.cli.output import console, print_json
+from buildloop.cli.own_packages import prefer_own_packages
 from buildloop.cli.paths import state_folder
 from buildloop.cli.prefect_api import start_prefect
 from buildloop.config import Setting, flag_of, make_request
@@ -87,6 +88,7 @@ def _access(request: BuildRequest, *, verbose: bool) -> Access:
     access = access_for(Path(request.repo), request.github_repo, os.environ)
     if not access.token and access.repo.is_meant:
         starting = start_prefect(Path(request.state_dir), verbose=verbose)
+        prefer_own_packages()
         from tasks.github import block_token
 
         starting.wait()

@@ -17,6 +17,7 @@ from buildloop.fields import NotBlank, OwnerAndName, as_a_form
 from buildloop.github.labelled import open_issues
 from buildloop.github.publish import access_for
 from buildloop.request import BuildRequest
+from buildloop.request_secrets import without_secrets
 from buildloop.run_name import RUN_NAME
 from buildloop.wording import in_words
 
@@ -137,18 +138,24 @@ def _settings(given: Mapping[str, Any], fleet: FleetRequest) -> FleetRequest:
 
 
 def _from_issues(settings: FleetRequest, defaults: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
-    """The run itself reads the issue's text; where the fleet says nothing, the checkout's `buildloop.toml` counts."""
+    """The run itself reads the issue's text."""
     if settings.label is None:
         return ()
     if settings.repo is None:
         raise InputError("goals from issues need the checkout to work on; name it with --repo")
     checkout = Path(settings.repo).expanduser().absolute()
     access = access_for(checkout, settings.github_repo, os.environ)
-    found = gather_settings({}, {}, checkout).items()
-    usual = {name: setting.value for name, setting in found if name in GOAL_KEYS}
     own = {"repo": str(checkout), "github_repo": access.repo.full_name}
     issues = open_issues(access, settings.label)
-    return tuple({**usual, **defaults, **own, "issue": issue.number} for issue in issues)
+    return tuple({**defaults, **own, "issue": issue.number} for issue in issues)
+
+
+def _usual(fields: Mapping[str, Any]) -> dict[str, Setting]:
+    """What the repository of a goal says in its `buildloop.toml`, for what the fleet leaves open."""
+    repo = fields.get("repo")
+    folder = Path(repo).expanduser() if isinstance(repo, str) and repo else None
+    found = gather_settings({}, {}, folder) if folder and folder.is_dir() else {}
+    return {name: setting for name, setting in found.items() if name in GOAL_KEYS}
 
 
 def _request(fields: Mapping[str, Any], run_id: str, number: int) -> BuildRequest:
@@ -156,7 +163,11 @@ def _request(fields: Mapping[str, Any], run_id: str, number: int) -> BuildReques
         if key not in GOAL_KEYS:
             raise InputError(f"goal {number} has the unknown key {key!r}; {nearest(key, GOAL_KEYS)}")
     settings = {key: Setting(value, f"{key} of goal {number}") for key, value in fields.items()}
-    return make_request({**settings, "run_id": Setting(run_id, "fleet_id")})
+    try:
+        request = make_request({**_usual(fields), **settings, "run_id": Setting(run_id, "fleet_id")})
+        return without_secrets(request, os.environ)
+    except InputError as error:
+        raise InputError(f"goal {number}: {error}") from None
 
 
 def _from_toml(text: str, path: Path) -> dict[str, Any]:
@@ -178,7 +189,7 @@ def _from_toml(text: str, path: Path) -> dict[str, Any]:
 
 def _from_lines(text: str, path: Path) -> dict[str, Any]:
     goals = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:

@@ -1,8 +1,4 @@
-"""Looks through what a push would send: every commit that the other side does not have, with its message and names.
-
-Read by git's plumbing, with everything switched off by which a repository can change what git shows: attributes,
-drivers, replaced objects, grafts.
-"""
+"""Looks through what a push would send: every commit that the other side does not have, with its message and names."""
 
 from __future__ import annotations
 
@@ -14,19 +10,10 @@ from pathlib import Path
 
 from buildloop.redact import Redactor
 from buildloop.workspace.git import run_git, write_git
+from buildloop.workspace.patch import AS_STORED, PLAIN, Added, patch_lines, readable
 
-AS_STORED = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": "/dev/null"}
-PATCHES = ("diff-tree", "--stdin", "-r", "-m", "-p", "-M", "--root", "--text", "--unified=0", "--full-index")
-PLAIN = (
-    "--no-color",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--submodule=short",
-    "--src-prefix=a/",
-    "--dst-prefix=b/",
-)
+PATCHES = ("diff-tree", "--stdin", "-r", "-m", "-p", "-M", "--root", *PLAIN)
 COMMIT = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
 def secret_in(checkout: Path, tip: str, known: Iterable[str], mask: Redactor) -> str | None:
@@ -43,7 +30,7 @@ def secret_in(checkout: Path, tip: str, known: Iterable[str], mask: Redactor) ->
         if _changes(b"".join(stream), mask):
             return "the message or author of a commit"
     with tempfile.TemporaryFile() as stream:
-        write_git(stream, checkout, *PATCHES, *PLAIN, stdin=commits, env=AS_STORED)
+        write_git(stream, checkout, *PATCHES, stdin=commits, env=AS_STORED)
         found = next(secrets_added(stream, parents, mask), None)
     return mask(found) if found else None
 
@@ -58,20 +45,13 @@ def secrets_added(patches: Iterable[bytes], parents: Mapping[str, int], mask: Re
 
 
 def _by_patch(patches: Iterable[bytes], mask: Redactor) -> Iterator[tuple[str, set[tuple[str, bytes]]]]:
-    """Commit and suspicious (file, line) of each patch; a merge has one patch for each parent. A line is read by where
-    it stands: inside a hunk, whose length is known, everything is content."""
-    commit, file, removed, added = "", "", 0, 0
+    """Commit and suspicious (file, line) of each patch; a merge has one patch for each parent."""
+    commit, file = "", ""
     places: set[tuple[str, bytes]] = set()
-    for raw in patches:
-        line = raw.rstrip(b"\n")
-        if removed and line.startswith(b"-"):
-            removed -= 1
-        elif added and line.startswith(b"+"):
-            added -= 1
-            if _changes(line[1:], mask):
-                places.add((file, line))
-        elif hunk := HUNK.match(line):
-            removed, added = (int(size) if size is not None else 1 for size in hunk.groups())
+    for line in patch_lines(patches):
+        if isinstance(line, Added):
+            if _changes(line.content, mask):
+                places.add((file, b"+" + line.content))
         elif COMMIT.fullmatch(line):
             yield commit, places
             commit, file, places = line.decode(), "", set()
@@ -90,6 +70,5 @@ def _name(header: bytes) -> str:
 
 
 def _changes(content: bytes, mask: Redactor) -> bool:
-    """Also in a text of two bytes a character: without its empty bytes it can be read."""
-    text = content.replace(b"\0", b"").decode("utf-8", "surrogateescape")
+    text = readable(content)
     return mask(text) != text

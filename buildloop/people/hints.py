@@ -33,9 +33,9 @@ def give(run_dir: Path, text: str, by: str, hint_id: str | None = None) -> Hint:
 
 
 def hints(run_dir: Path) -> list[Hint]:
-    """All of them, oldest first; a line torn by a crash is passed over."""
+    """All of them, oldest first; a line torn by a crash is passed over. Other ends of lines may stand in a hint."""
     path = run_dir / HINTS_FILE
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n") if path.exists() else []
     found = []
     for line in lines:
         try:

@@ -142,6 +142,12 @@ def _kept_out(last: Iteration) -> str:
     if point.restored:
         files = ", ".join(one_line(name) for name in point.restored[:FAILING_SHOWN])
         parts.append(f"These files are protected; they were put back as they were: {files}")
+    if point.unkept:
+        files = ", ".join(one_line(name) for name in point.unkept[:FAILING_SHOWN])
+        parts.append(
+            "Git cannot keep these files (a reserved name, another encoding than .gitattributes says, or no right to "
+            f"read them), so what you did in them is gone: {files}"
+        )
     return "\n".join(parts)
 
 

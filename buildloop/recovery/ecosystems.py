@@ -134,19 +134,23 @@ ECOSYSTEMS: tuple[Ecosystem, ...] = (
 )
 
 
-def projects_in(workdir: Path) -> list[Project]:
-    """One project a family: in the folder the gate works in, or the nearest one above it in the repository.
+def projects_in(workdir: Path, root: Path | None = None) -> list[Project]:
+    """One project a family: in the folder the gate works in, or the nearest one above it up to the workspace's `root`
+    (without one: to that of the repository around it). Where there is none at all, those of the folders directly below.
 
-    Where there is none at all, those of the folders directly below.
+    An agent can put a link in a folder's place, and an install runs outside of the sandbox: what lies behind a link is
+    not looked at.
     """
+    root = root or _repository_around(workdir)
     nearest: dict[str, Project] = {}
-    for folder in _up_to_root(workdir):
-        for project in _in_folder(folder):
-            nearest.setdefault(project.ecosystem.family, project)
-    if nearest:
+    for folder in (workdir, *workdir.parents):
+        if folder.is_relative_to(root) and _really_below(folder, root):
+            for project in _in_folder(folder):
+                nearest.setdefault(project.ecosystem.family, project)
+    if nearest or not _really_below(workdir, root):
         return list(nearest.values())
     below = sorted(path for path in workdir.iterdir() if path.is_dir() and not path.name.startswith("."))
-    return [project for folder in below for project in _in_folder(folder)]
+    return [project for folder in below if _really_below(folder, root) for project in _in_folder(folder)]
 
 
 def _in_folder(folder: Path) -> Iterator[Project]:
@@ -157,11 +161,14 @@ def _in_folder(folder: Path) -> Iterator[Project]:
             yield Project(ecosystem, folder)
 
 
-def _up_to_root(workdir: Path) -> Iterator[Path]:
+def _repository_around(workdir: Path) -> Path:
     """Nothing outside of the repository is ours; without one, only the folder itself is."""
     chain = (workdir, *workdir.parents)
-    root = next((number for number, folder in enumerate(chain) if (folder / ".git").exists()), 0)
-    yield from chain[: root + 1]
+    return next((folder for folder in chain if (folder / ".git").exists()), workdir)
+
+
+def _really_below(folder: Path, root: Path) -> bool:
+    return folder.resolve() == root.resolve() / folder.relative_to(root)
 
 
 def declares_anew(iteration: Iteration) -> bool:

@@ -51,12 +51,18 @@ class _Setting:
 
 
 def install_dependencies(
-    workdir: Path, run_dir: Path, log: Path, environment: Mapping[str, str], mark: str, redact: Redactor
+    workdir: Path,
+    run_dir: Path,
+    log: Path,
+    environment: Mapping[str, str],
+    mark: str,
+    redact: Redactor,
+    root: Path | None = None,
 ) -> Install:
     """Install for every ecosystem the project uses. Raises InstallUnavailable where a registry did not answer."""
     setting = _Setting(run_dir, environment, mark, redact)
     kept_aside.put_back(setting.aside)
-    projects = projects_in(workdir)
+    projects = projects_in(workdir, root)
     if not projects:
         return Install(False, "no lock file or manifest was found, so there is nothing to install from")
     logs = [log, *(log.with_name(f"{log.stem}-{n}{log.suffix}") for n in range(2, len(projects) + 1))]

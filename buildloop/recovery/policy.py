@@ -17,6 +17,9 @@ LONGEST_DELAY = 600.0
 JITTER = 0.3
 # A task must not be given up while its own process limit still runs: that would start a second agent.
 TIMEOUT_MARGIN = 120.0
+# Gate runs beside the one itself: the tests of the start, twice at most, and those of a second agent.
+COUNTER_PROOF_RUNS = 2
+FALSIFY_RUNS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ class StepPolicies:
     iterate: RetryPolicy
     gate: RetryPolicy
     recover: RetryPolicy
+    falsify: RetryPolicy
 
 
 def retry_policy(strategy: Strategy | None, request: BuildRequest) -> StepPolicies:
@@ -62,7 +66,12 @@ def retry_policy(strategy: Strategy | None, request: BuildRequest) -> StepPolici
     if mode == FailureMode.INFINITE_LOOP:
         # Told to do something else, it is not asked the same thing again by the task; the flow waits visibly instead.
         iterate = RetryPolicy(timeout=iterate.timeout)
-    gate_time = request.gate_timeout * (len(request.test) + 1) + TIMEOUT_MARGIN
+    one_gate = request.gate_timeout * (len(request.test) + 1)
+    gate_time = one_gate * (1 + COUNTER_PROOF_RUNS * request.counter_proof) + TIMEOUT_MARGIN
+    falsify_time = request.agent_timeout + FALSIFY_RUNS * one_gate + TIMEOUT_MARGIN
+    falsify = RetryPolicy.backoff(
+        AGENT_RETRIES, on=AgentUnavailable, first=request.retry_delay, timeout=falsify_time
+    )
     gate = RetryPolicy(timeout=gate_time)
     recover = RetryPolicy()
     if mode == FailureMode.TEST_FLAKINESS:
@@ -70,4 +79,4 @@ def retry_policy(strategy: Strategy | None, request: BuildRequest) -> StepPolici
         gate = RetryPolicy(reruns, (FLAKY_DELAY,) * reruns, JITTER, gate_time, GateStillRed)
     if mode == FailureMode.DEPENDENCY_ISSUE:
         recover = RetryPolicy.backoff(INSTALL_RETRIES, on=InstallUnavailable, first=request.retry_delay)
-    return StepPolicies(iterate, gate, recover)
+    return StepPolicies(iterate, gate, recover, falsify)

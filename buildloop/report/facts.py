@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from buildloop.events import read_events
 from buildloop.github.record import load_record
@@ -46,17 +46,13 @@ def facts_of(run: RunDir) -> RunFacts:
         workspace=run.workspace(),
         iterations=run.iterations(),
         result=None if running else run.result(),
-        started=started_at(run),
+        started=run.started,
         running=running,
         calls=tuple(run.ledger.calls()),
         degraded=degraded_in(run),
         pull_request=load_record(run.path).pull_url,
         advice=load_advice(run.path),
     )
-
-
-def started_at(run: RunDir) -> datetime:
-    return datetime.fromtimestamp((run.path / "request.json").stat().st_mtime, UTC)
 
 
 def degraded_in(run: RunDir) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ def counter_proof_text(one: Iteration) -> str:
 
 
 def kept_out(steps: Sequence[Iteration]) -> Iterator[tuple[int, str]]:
-    """Secrets that were not committed, protected files that were put back."""
+    """Secrets that were not committed, protected files that were put back, files that git cannot keep."""
     for one in steps:
         if one.agent is None:
             continue
@@ -70,3 +70,5 @@ def kept_out(steps: Sequence[Iteration]) -> Iterator[tuple[int, str]]:
             yield one.number, f"{where} holds a secret ({secret.kind}); the file was left out of the commit"
         for name in point.restored:
             yield one.number, f"{name} is protected and was put back as it was at the start"
+        for name in point.unkept:
+            yield one.number, f"{name} is a file that git cannot keep; it was left out of the commit"

@@ -29,6 +29,8 @@ BY_STATE: Mapping[str, BroadClass] = {
     "Crashed": BroadClass.TRANSIENT,
     "TimedOut": BroadClass.TRANSIENT,
     "Cancelled": BroadClass.CANCELLED,
+    # It took every process with it that worked on it; another run of the same would do so too.
+    "CrashedTooOften": BroadClass.INVALID,
 }
 # How often a failure of this class is worth another run.
 MOST_RETRIES: Mapping[BroadClass, int] = {

@@ -6,6 +6,7 @@ knows again, and what is said has a key, too.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -15,6 +16,8 @@ from pydantic import ValidationError
 from buildloop.config import Setting, make_request
 from buildloop.errors import InputError
 from buildloop.recovery.strategies import strategy_for
+from buildloop.redact import redactor
+from buildloop.request_secrets import without_secrets
 from buildloop.supervise.classify import broad_class, granular_mode
 from buildloop.supervise.ledger import Ledger
 from buildloop.supervise.model import Attempt, Case, Ending, Status
@@ -62,15 +65,18 @@ def _take_in(item: Item, ledger: Ledger) -> bool:
     known = ledger.case(item.id)
     if known is not None and (known.status is not Status.INVALID or known.digest == item.digest):
         return False
-    problem = item.problem or _problem(item)
-    case = Case(id=item.id, title=item.title, digest=item.digest, fields=dict(item.fields), why=problem)
+    problem, mask = item.problem or _problem(item), redactor(os.environ)
+    words = {name: item.fields.get(name) for name in ("goal", "context")}
+    fields = {**item.fields, **{name: mask(text) for name, text in words.items() if isinstance(text, str)}}
+    case = Case(id=item.id, title=mask(item.title), digest=item.digest, fields=fields, why=problem)
     ledger.write(case.model_copy(update={"status": Status.INVALID if problem else Status.OPEN}))
     return True
 
 
 def _problem(item: Item) -> str:
     try:
-        make_request({name: Setting(value, name) for name, value in item.fields.items()})
+        request = make_request({name: Setting(value, name) for name, value in item.fields.items()})
+        without_secrets(request, os.environ)
     except (InputError, ValidationError) as error:
         return str(error)
     return ""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from buildloop.files import write_json
 from buildloop.models import Checkpoint, Secret, WorkspaceInfo
 from buildloop.redact import Redactor
 from buildloop.workspace.bytecode import drop_bytecode
@@ -57,19 +59,17 @@ def make_checkpoint(
     root, rules = Path(workspace.root), rules or Rules()
     reconnect(workspace)
     head = head_of(workspace) or run_git(root, "rev-parse", "HEAD")
-    if head != parent and run_git(root, "log", "-1", "--format=%B", head).strip().endswith(
-        f"\n{step.trailers}"
-    ):
-        before, tree = run_git(root, "rev-parse", f"{head}^", f"{head}^{{tree}}").split()
-        return _point(before, head, tree, added(root, before, head))
-    found = stage(root, parent, exclude)
+    made = _made_before(exclude, step)
+    if made is not None and head == made.commit and parent == made.parent:
+        return made
+    found, unkept = stage(root, parent, exclude)
     restored = _restore_protected(root, workspace.start_commit, rules.protect)
     if restored:
         found = added(root, parent)
     refused = _refuse_secrets(root, parent, found.files, rules)
     if refused:
         found = added(root, parent)
-    kept_out = {"restored": restored, "refused": refused}
+    kept_out = {"restored": restored, "refused": refused, "unkept": unkept}
     if not found.files:
         tree = run_git(root, "rev-parse", f"{parent}^{{tree}}")
         _move_branch(workspace, parent)
@@ -78,9 +78,26 @@ def make_checkpoint(
     subjects = rules.redact(_own_subjects(root, parent, head))
     message = "\n\n".join(part for part in (title, subjects, step.trailers) if part)
     commit = run_git(root, "commit-tree", tree, "-p", parent, "-F", "-", env=identity(root), stdin=message)
-    _move_branch(workspace, commit)
+    point = _point(parent, commit, tree, found).model_copy(update=kept_out)
+    write_json(_note(exclude), {"step": step.trailers, "made": point.model_dump(mode="json")})
     drop_bytecode(root, found.files)
-    return _point(parent, commit, tree, found).model_copy(update=kept_out)
+    _move_branch(workspace, commit)
+    return point
+
+
+def _note(exclude: Path) -> Path:
+    """Where the last commit is written down before the branch has it. An agent can write trailers too; it cannot write
+    to the run directory."""
+    return exclude.with_name("checkpoint.json")
+
+
+def _made_before(exclude: Path, step: Step) -> Checkpoint | None:
+    """A note that is missing or damaged costs a second look at the same files, nothing else."""
+    try:
+        note = json.loads(_note(exclude).read_bytes())
+        return Checkpoint.model_validate(note["made"]) if note["step"] == step.trailers else None
+    except (FileNotFoundError, ValueError, TypeError, KeyError):
+        return None
 
 
 def go_back(workspace: WorkspaceInfo, step: Step, head: str, target: str) -> str:
@@ -142,7 +159,7 @@ def _move_branch(workspace: WorkspaceInfo, commit: str) -> None:
     """The index is as in `commit` already; what the agent began with git and did not end is ended by a reset."""
     root, branch = Path(workspace.root), f"refs/heads/{workspace.branch}"
     if commit_at(workspace, branch) != commit:
-        run_git(root, "update-ref", branch, commit)
+        run_git(root, "update-ref", "--no-deref", branch, commit)
     if not on_branch(workspace) or has_begun(workspace):
         run_git(root, "symbolic-ref", "HEAD", branch)
         run_git(root, "reset", "--quiet")

@@ -85,8 +85,11 @@ def _remembered(exclude: Path) -> dict[str, str]:
 def _digest(path: Path) -> str:
     if path.is_symlink() or not path.is_file():
         return ""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except PermissionError:
+        return ""
 
 
 def _as_pattern(name: str) -> str:

@@ -17,6 +17,21 @@ from buildloop.errors import InputError
 QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_EDITOR": "true"}
 IDENTITY = ("buildloop", "buildloop@localhost")
 
+# For every call, also in what the agent made of the workspace: nothing runs that a file of the workspace could name, no
+# other repository below it is entered. Filters (git-lfs) go on working: only the user's settings define them.
+SETTINGS = (
+    "core.hooksPath=/dev/null",
+    "core.quotePath=false",
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "submodule.recurse=false",
+    "log.showSignature=false",
+)
+OPTIONS = tuple(word for setting in SETTINGS for word in ("-c", setting))
+# Of a submodule only its commit counts. As an option, because `.gitmodules` outranks the setting of the same name:
+# git would start a `git status` inside, by the settings of that repository, which the agent may have written.
+OUTSIDE_SUBMODULES = "--ignore-submodules=dirty"
+
 # Set while git runs a hook; inherited, they would point every call at the hook's repository.
 CALLER_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
 
@@ -47,7 +62,7 @@ def _execute(
     stdin: str | None,
     output: IO[bytes] | None = None,
 ) -> str:
-    command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false", *arguments]
+    command = ["git", *OPTIONS, *arguments]
     try:
         ran = subprocess.run(
             command,

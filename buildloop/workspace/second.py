@@ -10,9 +10,9 @@ from pathlib import Path
 from git.exc import GitCommandError
 
 from buildloop.models import WorkspaceInfo
-from buildloop.workspace.droppings import excluding
 from buildloop.workspace.git import run_git
-from buildloop.workspace.integrity.hidden import clear_index_bits
+from buildloop.workspace.link import reconnect
+from buildloop.workspace.staging import stage_all
 
 # What was installed for the run is lent to it: a test that cannot be run cannot be tried either.
 LENT = ("node_modules", ".venv", "venv", "vendor")
@@ -40,8 +40,8 @@ def second_worktree(workspace: WorkspaceInfo, commit: str) -> Iterator[Workspace
 def added_files(workspace: WorkspaceInfo, commit: str, exclude: Path) -> dict[str, str]:
     """The new text files in it, by name."""
     root = Path(workspace.root)
-    clear_index_bits(root)
-    run_git(root, *excluding(root, exclude), "add", "-A")
+    reconnect(workspace)
+    stage_all(root, exclude)
     listed = run_git(root, "diff", "--cached", "--no-renames", "--diff-filter=A", "--name-only", "-z", commit)
     found = {}
     for name in filter(None, listed.split("\0")):

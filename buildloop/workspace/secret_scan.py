@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -15,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from buildloop.models import Secret
-from buildloop.redact import MASK, TOKEN_SHAPES, redactor
-from buildloop.workspace.git import run_git
+from buildloop.redact import TOKEN_SHAPES, redactor
+from buildloop.workspace.git import write_git
 from buildloop.workspace.integrity.files import is_test, is_test_data
+from buildloop.workspace.patch import AS_STORED, PLAIN, Added, patch_lines, readable, same_name
 
 # detect-secrets' detectors that know a shape; those that guess by entropy or keyword are left out.
 DETECTORS = (
@@ -31,7 +33,10 @@ STAND_IN = re.compile(
     re.I,
 )
 LOCK_FILE = re.compile(r"(?:^|/)(?:[^/]*\.lock|[^/]*lock\.(?:json|ya?ml)|go\.sum|requirements[^/]*\.txt)$")
-LONGEST_LINE = 5000
+# Long lines are read in parts that overlap: some detectors take more than twice the time for twice the length.
+PART, LONGEST_TOKEN = 5000, 500
+KNOWN = "the value of a secret environment variable"
+PATCHES = ("diff-index", "--cached", "-p", "--no-renames", *PLAIN)
 LEAST_ENTROPY = 3.0
 
 
@@ -39,35 +44,34 @@ def staged_secrets(
     root: Path, parent: str, names: Sequence[str], environment: Mapping[str, str]
 ) -> list[tuple[str, Secret]]:
     """The files, and what the index adds to them over `parent` that nobody should commit; one entry a line. `names` are
-    all files that it changes, in git's order."""
-    options = ("diff", "--cached", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv")
+    all files that it changes."""
     if not names:
         return []
-    patches = re.split(r"^diff --git ", run_git(root, *options, "-U0", parent), flags=re.M)[1:]
-    known = redactor(environment)
-    found: list[tuple[str, Secret]] = []
-    for name, patch in zip(names, patches, strict=False):
-        if known(name) != name:
-            found.append((name, Secret(file=known(name), line=0, kind="a secret in its name")))
-        for number, line in _added(patch):
-            if kind := _kind_of(name, line, known(line) != line and _only_shapes(line) == line):
-                found.append((name, Secret(file=known(name), line=number, kind=kind)))
+    known, exact = redactor(environment), redactor(environment, shapes=False)
+    found = [
+        (name, Secret(file=known(name), line=0, kind="a secret in its name"))
+        for name in names
+        if known(name) != name
+    ]
+    with tempfile.TemporaryFile() as stream:
+        write_git(stream, root, *PATCHES, parent, env=AS_STORED)
+        for name, line in _added(stream):
+            text = readable(line.content)
+            if kind := KNOWN if exact(text) != text else _kind_of(name, text):
+                found.append((name, Secret(file=known(name), line=line.number, kind=kind)))
     return found
 
 
-def _added(patch: str) -> Iterator[tuple[int, str]]:
-    number = 0
-    for line in patch.split("\n"):
-        if head := re.match(r"@@ -\S+ \+(\d+)", line):
-            number = int(head[1]) - 1
-        elif line.startswith("+") and number >= 0 and not line.startswith("+++ "):
-            number += 1
-            yield number, line[1 : LONGEST_LINE + 1]
+def _added(patches: Iterable[bytes]) -> Iterator[tuple[str, Added]]:
+    name = ""
+    for line in patch_lines(patches):
+        if isinstance(line, Added):
+            yield name, line
+        else:
+            name = same_name(line) or name
 
 
-def _kind_of(name: str, line: str, is_known: bool) -> str | None:
-    if is_known:
-        return "the value of a secret environment variable"
+def _kind_of(name: str, line: str) -> str | None:
     if LOCK_FILE.search(name):
         return None
     lenient = is_test(name) or is_test_data(name) or name.endswith((".md", ".rst"))
@@ -79,10 +83,12 @@ def _kind_of(name: str, line: str, is_known: bool) -> str | None:
 
 
 def _shaped(line: str) -> Iterator[tuple[str, str]]:
-    for detector in _detectors():
-        for secret in detector.analyze_line(filename="x", line=line, line_number=1):
-            if secret.type != "Private Key":
-                yield secret.type, secret.secret_value or ""
+    for start in range(0, max(1, len(line)), PART):
+        part = line[start : start + PART + LONGEST_TOKEN]
+        for detector in _detectors():
+            for secret in detector.analyze_line(filename="x", line=part, line_number=1):
+                if secret.type != "Private Key":
+                    yield secret.type, secret.secret_value or ""
     for found in _shapes().finditer(line):
         if (
             "PRIVATE KEY" not in found.group()
@@ -103,10 +109,6 @@ def _detectors() -> Sequence[Any]:
 @cache
 def _shapes() -> re.Pattern[str]:
     return re.compile("|".join(TOKEN_SHAPES))
-
-
-def _only_shapes(line: str) -> str:
-    return _shapes().sub(MASK, line)
 
 
 def _entropy(text: str) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,23 +26,68 @@ class Added:
     links: tuple[str, ...]
 
 
-def stage(root: Path, parent: str, exclude: Path) -> Added:
-    """New repositories inside the workspace become plain files: git would keep a link to them, not their content.
-    A submodule, which `.gitmodules` names, stays one."""
-    clear_index_bits(root)
-    add = (*excluding(root, exclude), "add", "-A")
+def stage(root: Path, parent: str, exclude: Path) -> tuple[Added, tuple[str, ...]]:
+    """What is in the index over `parent` then, and the files that git cannot keep.
+
+    New repositories inside the workspace become plain files, also where `.gitmodules` names them: git would keep a link
+    to them, not their content, and go by their settings. The submodules of `parent` stay what they are."""
+    left_out = stage_all(root, exclude)
+    found = added(root, parent)
+    if found.links:
+        _flatten(root, *found.links)
+        given = "\0".join(found.links) + "\0"
+        run_git(root, "update-index", "-z", "--force-remove", "--stdin", stdin=given)
+        left_out = stage_all(root, exclude)
+        found = added(root, parent)
+    return found, left_out
+
+
+def stage_all(root: Path, exclude: Path) -> tuple[str, ...]:
+    """Stage whatever can be staged; the names of the rest, which is hardly ever there."""
+    submodules = clear_index_bits(root)
+    options = excluding(root, exclude)
+    # `git add` looks into submodules (a `git status` by their settings, filters included); their commit is enough.
+    add = (*options, "add", "-A", "--", ".", *(f":(exclude,literal,top){name}" for name in submodules))
     try:
         run_git(root, *add)
-    except GitCommandError:  # a repository without a commit cannot even be linked
-        _flatten(root, *_untracked_folders(root, exclude))
+    except GitCommandError:
+        left_out = _stage_what_can_be(root, options, add, submodules)
+    else:
+        left_out = ()
+    if submodules:
+        _update(root, submodules)
+    return left_out
+
+
+def _stage_what_can_be(
+    root: Path, options: Sequence[str], add: Sequence[str], submodules: Sequence[str]
+) -> tuple[str, ...]:
+    _flatten(root, *_unstaged(root, options, "--others", "--directory"))
+    try:
         run_git(root, *add)
-    found = added(root, parent)
-    if links := [name for name in found.links if not _is_submodule(root, name)]:
-        _flatten(root, *links)
-        run_git(root, "update-index", "-z", "--force-remove", "--stdin", stdin="\0".join(links) + "\0")
-        run_git(root, *add)
-        found = added(root, parent)
-    return found
+    except GitCommandError:
+        wanted = ("--others", "--modified", "--deleted")
+        names = [name for name in _unstaged(root, options, *wanted) if name not in submodules]
+        refused = {*_update(root, names)}
+        # Names that git keeps from the index for good (`.GIT`) it passes over without an error.
+        refused |= {name for name in _unstaged(root, options, *wanted) if name in names}
+        return tuple(sorted(refused))
+    return ()
+
+
+def _update(root: Path, names: Sequence[str]) -> list[str]:
+    """Those that could not be staged, found by halving: one of them makes git drop all it was given."""
+    if not names:
+        return []
+    given = "\0".join(names) + "\0"
+    try:
+        run_git(root, "update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=given)
+    except GitCommandError:
+        if len(names) == 1:
+            return list(names)
+        half = len(names) // 2
+        return [*_update(root, names[:half]), *_update(root, names[half:])]
+    return []
 
 
 def added(root: Path, parent: str, commit: str | None = None) -> Added:
@@ -66,20 +112,9 @@ def added(root: Path, parent: str, commit: str | None = None) -> Added:
 def _flatten(root: Path, *folders: str) -> None:
     for folder in folders:
         for inner in (root / folder).rglob(".git"):
-            shutil.rmtree(inner) if inner.is_dir() else inner.unlink()
+            shutil.rmtree(inner) if inner.is_dir() and not inner.is_symlink() else inner.unlink()
 
 
-def _is_submodule(root: Path, name: str) -> bool:
-    try:
-        listed = (root / ".gitmodules").read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError:
-        return False
-    return any(line.partition("=")[2].strip() == name for line in listed.splitlines())
-
-
-def _untracked_folders(root: Path, exclude: Path) -> list[str]:
-    """Folders with nothing but new files."""
-    listed = run_git(
-        root, *excluding(root, exclude), "ls-files", "-z", "--others", "--exclude-standard", "--directory"
-    )
-    return [name for name in listed.split("\0") if name.endswith("/")]
+def _unstaged(root: Path, options: Sequence[str], *which: str) -> list[str]:
+    listed = run_git(root, *options, "ls-files", "-z", *which, "--exclude-standard")
+    return [name for name in dict.fromkeys(listed.split("\0")) if name]

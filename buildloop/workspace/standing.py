@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from buildloop.models import WorkspaceInfo
-from buildloop.workspace.git import git_or_none, run_git
+from buildloop.workspace.git import OUTSIDE_SUBMODULES, git_or_none, run_git
 from buildloop.workspace.link import git_folder, worktree_git_folder
 
 COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\n")
@@ -39,7 +39,8 @@ def stands_at(workspace: WorkspaceInfo, commit: str) -> bool:
     """On its branch, at `commit`, no merge half way, and every tracked file as it is there."""
     if not on_branch(workspace) or head_of(workspace) != commit or has_begun(workspace):
         return False
-    return not run_git(Path(workspace.root), "status", "--porcelain", "-z", "--untracked-files=no")
+    options = ("--porcelain", "-z", "--untracked-files=no", OUTSIDE_SUBMODULES)
+    return not run_git(Path(workspace.root), "status", *options)
 
 
 def has_begun(workspace: WorkspaceInfo) -> bool:

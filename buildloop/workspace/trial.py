@@ -10,6 +10,7 @@ from pathlib import Path
 from buildloop.models import WorkspaceInfo
 from buildloop.workspace.bytecode import drop_bytecode
 from buildloop.workspace.git import run_git
+from buildloop.workspace.link import reconnect
 
 GONE = f"0 {'0' * 40}"
 
@@ -42,5 +43,6 @@ def standing_on(workspace: WorkspaceInfo, tree: str, files: Sequence[str]) -> It
     try:
         yield
     finally:
+        reconnect(workspace)
         run_git(root, "reset", "--quiet", "--hard")
         drop_bytecode(root, files)

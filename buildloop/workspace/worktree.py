@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import stat
 from pathlib import Path
 
 from git.exc import GitCommandError
@@ -11,7 +13,7 @@ from buildloop.errors import InputError
 from buildloop.models import WorkspaceInfo
 from buildloop.request import BuildRequest
 from buildloop.workspace.bytecode import drop_bytecode
-from buildloop.workspace.git import git_or_none, run_git
+from buildloop.workspace.git import OUTSIDE_SUBMODULES, git_or_none, run_git
 from buildloop.workspace.link import reconnect
 from buildloop.workspace.repository import Repository, check_new_branch, open_repository, start_commit
 from buildloop.workspace.standing import head_of, on_branch, stands_at
@@ -96,18 +98,31 @@ def put_back(workspace: WorkspaceInfo, commit: str) -> None:
     root = Path(workspace.root)
     reconnect(workspace)
     if not stands_at(workspace, commit):
-        changed = run_git(root, "diff", "--name-only", "-z", "--no-renames", commit).split("\0")
+        options = ("--name-only", "-z", "--no-renames", OUTSIDE_SUBMODULES)
+        changed = run_git(root, "diff", *options, commit).split("\0")
         run_git(root, "symbolic-ref", "HEAD", f"refs/heads/{workspace.branch}")
         run_git(root, "reset", "--quiet", "--hard", commit)
         drop_bytecode(root, filter(None, changed))
-    run_git(root, "clean", "-fdq", *(word for name in INSTALLED for word in ("-e", name)))
+    clean = ("clean", "-fdq", *(word for name in INSTALLED for word in ("-e", name)))
+    try:
+        run_git(root, *clean)
+    except GitCommandError:  # folders that were made read-only, as some package caches are
+        _open_folders(root)
+        run_git(root, *clean)
+
+
+def _open_folders(root: Path) -> None:
+    for folder, names, _ in os.walk(root):
+        for path in (Path(folder, name) for name in names):
+            if not path.is_symlink() and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+                path.chmod(path.stat().st_mode | stat.S_IRWXU)
 
 
 def release(workspace: WorkspaceInfo, *, keep: bool) -> None:
     """Give the branch free, so that the user can check it out; a finished run's worktree goes."""
     root = Path(workspace.root)
     if keep:
-        if root.exists():
+        if root.exists() and reconnect(workspace):
             run_git(root, "checkout", "--quiet", "--detach")
         return
     try:

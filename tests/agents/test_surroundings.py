@@ -11,7 +11,7 @@ import pytest
 
 from buildloop.agents.catalogue import CATALOGUE
 from buildloop.agents.environment import agent_environment
-from buildloop.agents.home import borrowed, scratch_folder
+from buildloop.agents.home import LOG_INS, agent_home, borrowed, forget_homes, scratch_folder
 from buildloop.agents.prices import window_of
 from buildloop.agents.registry import ADAPTERS, AGENTS, agent_for, cli_agent
 from buildloop.agents.users_settings import read_settings
@@ -21,6 +21,7 @@ from buildloop.errors import InputError
 from buildloop.models import AgentOutcome, AgentReply, AgentRun, Checkpoint, Iteration, Permissions
 from buildloop.process import ProcessResult
 from buildloop.sandbox import Sandbox
+from buildloop.storage_index import portable_files
 from tests.support.calls import agent_call
 from tests.support.states import report
 
@@ -49,6 +50,15 @@ def test_the_environment_has_what_the_gate_needs_and_the_agents_own_keys():
     assert not {"OPENAI_API_KEY", "GITHUB_TOKEN", "NPM_CONFIG_TOKEN", "DATABASE_URL", "MY_SETTING"} & set(
         kept
     )
+
+
+def test_a_toolchains_setting_with_a_password_stays_out_but_the_proxy_is_needed():
+    with_password = "https://user:pa55w0rdlong@host/simple"
+    given = {
+        "PIP_INDEX_URL": with_password, "GOPROXY": f"{with_password},direct", "NPM_CONFIG__AUTH": "dXNlcjpw",
+        "COMPOSER_AUTH": "{}", "HTTPS_PROXY": with_password, "PIP_EXTRA_INDEX_URL": "https://host/simple",
+    }  # fmt: skip
+    assert set(agent_environment(given, (), ())) == {"HTTPS_PROXY", "PIP_EXTRA_INDEX_URL"}
 
 
 def test_an_outer_session_of_an_agent_does_not_show():
@@ -232,6 +242,39 @@ def test_codex_is_confined_by_settings_that_a_continued_session_takes_too(tmp_pa
         argv = ADAPTERS["codex"]().prepare(call, tmp_path / "run", call.prompt).argv
         assert 'sandbox_mode="workspace-write"' in argv
         assert "-s" not in argv
+
+
+def test_keys_in_the_settings_of_the_user_reach_the_agent_as_they_are(tmp_path):
+    key = "sk-" + "a1" * 20
+    (tmp_path / ".config" / "opencode").mkdir(parents=True)
+    (tmp_path / ".config" / "opencode" / "opencode.json").write_text(
+        json.dumps({"provider": {"a": {"options": {"apiKey": key}}}})
+    )
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "config.toml").write_text(
+        f'[model_providers.a]\nexperimental_bearer_token = "{key}"\n'
+    )
+    call = agent_call(tmp_path, environment={"HOME": str(tmp_path)})
+    for name, file in (("opencode", "opencode.json"), ("codex", "config.toml")):
+        home = agent_home(call, name)
+        ADAPTERS[name]().prepare(call, home, call.prompt)
+        assert key in (home / file).read_text()
+        assert [folder.stat().st_mode & 0o777 for folder in (home, home.parent)] == [0o700, 0o700]
+    assert [name for name, _ in portable_files(call.run_dir)] == []
+
+
+def test_homes_go_with_the_end_of_a_run_but_not_a_log_in_of_the_users(tmp_path):
+    call = agent_call(tmp_path, environment={"HOME": str(tmp_path)})
+    lent = {}
+    for name in ADAPTERS:
+        home = agent_home(call, name)
+        (home / "session.jsonl").write_text("raw")
+        lent[name] = ADAPTERS[name]().prepare(call, home, call.prompt).lent
+    assert {path.name for files in lent.values() for path in files} == LOG_INS
+    (renewed,) = lent["codex"]
+    renewed.write_text("renewed by a call that was killed")
+    forget_homes(call.run_dir)
+    assert [home.name for home in (call.run_dir / "agents").iterdir()] == ["codex"]
 
 
 def test_in_a_sandbox_no_log_in_is_lent(tmp_path, monkeypatch):

@@ -73,3 +73,19 @@ def test_every_call_is_one_line_that_survives_a_torn_one(tmp_path):
     assert ledger.spent().cost_usd == pytest.approx(0.75)
     assert ledger.has_answer(1, 1)
     assert not ledger.has_answer(1, 2)
+
+
+def test_a_ledger_that_is_read_again_is_read_on_and_one_that_was_replaced_from_its_beginning(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    one, other = call(cost=0.5), call(cost=0.25)
+    ledger.add(one)
+    assert ledger.calls() == [one]
+    with ledger.path.open("ab") as stream:
+        stream.write(other.model_dump_json().encode()[:20])
+    assert ledger.calls() == [one]
+    ledger.add(other)
+    assert (ledger.calls(), ledger.spent().cost_usd) == ([one, other], 0.75)
+    ledger.path.write_text(f"{other.model_dump_json()}\n" * 3)
+    assert (ledger.calls(), ledger.spent().cost_usd) == ([other] * 3, 0.75)
+    ledger.path.unlink()
+    assert (ledger.calls(), ledger.spent().cost_usd) == ([], None)

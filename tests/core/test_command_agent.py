@@ -125,3 +125,16 @@ def test_only_the_end_of_much_output_is_kept(tmp_path):
     reply = run_python(tmp_path, "print('x' * 1_000_000); print('the end')")
     assert reply.text.endswith("the end\n")
     assert len(reply.text) <= 4000
+
+
+def test_a_token_that_only_shows_when_the_status_line_is_read_is_masked(tmp_path):
+    line = (
+        '{"outcome": "refused", "error": "not with \\u0067hp_' + "q8Zr3Lk9Xw2Vb7Nm4Tc6Yh1Jd5Fg0SaPeRuK" + '"}'
+    )
+    reply = run_python(tmp_path, f"print({line!r})")
+    assert (reply.outcome, reply.error) == (AgentOutcome.REFUSED, "not with [masked]")
+
+
+def test_other_ends_of_lines_do_not_cut_the_status_line():
+    _, status, problem = read_output('done\n{"outcome": "turn_limit", "error": "one\u2028two\x85three"}\n')
+    assert (status.outcome, status.error, problem) == (AgentOutcome.TURN_LIMIT, "one\u2028two\x85three", "")

@@ -63,6 +63,18 @@ def test_every_emitted_type_is_in_the_schema_with_all_its_fields():
         assert not given_fields & ENVELOPE, where
 
 
+def test_every_type_of_the_schema_is_really_emitted():
+    words = {
+        node.value
+        for folder in ("buildloop", "tasks", "flows")
+        for path in (ROOT / folder).rglob("*.py")
+        if path.name not in ("events.py", "event_lines.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant)
+    }
+    assert set(EVENT_FIELDS) <= words
+
+
 @pytest.mark.parametrize("event_type", sorted(SEEDS))
 def test_the_events_of_the_seeds_carry_the_fields_of_the_seeds(event_type):
     assert EVENT_FIELDS[event_type] >= SEEDS[event_type]

@@ -112,9 +112,10 @@ def test_a_repository_inside_the_workspace_is_committed_as_files(workspace, repo
     assert point.files == ("web/app/index.js",)
 
 
-def test_a_submodule_stays_a_submodule(workspace, repo, tmp_path):
+def test_a_submodule_that_the_agent_adds_is_committed_as_files_too(workspace, repo, tmp_path):
+    """As a link it would be a repository with settings of the agent's in every later call of ours."""
     root = Path(workspace.root)
     git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(repo), "sub")
     point = make_checkpoint(workspace, STEP, workspace.start_commit, tmp_path / "exclude", "t")
-    assert git(repo, "ls-tree", point.commit, "sub").startswith("160000 commit")
-    assert (root / "sub" / ".git").exists()
+    assert git(repo, "ls-tree", point.commit, "sub").startswith("040000 tree")
+    assert not (root / "sub" / ".git").exists()

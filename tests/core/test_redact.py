@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from buildloop.redact import MASK, redactor
+from tests.fuzz.limits import within
 
 
 @pytest.mark.parametrize(
@@ -74,3 +75,58 @@ def test_each_line_of_a_key_file_is_masked():
     key = "-----BEGIN KEY-----\n" + "\n".join(letter * 64 for letter in "abc") + "\n-----END KEY-----\n"
     mask = redactor({"DEPLOY_PRIVATE_KEY": key})
     assert [mask(line) for line in key.splitlines()[1:-1]] == [MASK] * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "secret"),
+    [
+        ("DB_PASS", "hunter2hunter2", "hunter2hunter2"),
+        ("SSHPASS", "longpassword1", "longpassword1"),
+        ("RAILS_MASTER_KEY", "0f1e2d3c4b5a6978", "0f1e2d3c4b5a6978"),
+        ("AZURE_STORAGE_KEY", "abcd1234efgh5678", "abcd1234efgh5678"),
+        ("STRIPE_KEY", "rnd-9f8e7d6c5b4a", "rnd-9f8e7d6c5b4a"),
+        ("OPENAI_KEY", "azurekey01234567", "azurekey01234567"),
+        ("SENTRY_AUTH", "abcd1234efgh5678", "abcd1234efgh5678"),
+        ("NPM_CONFIG__AUTH", "dXNlcjpwYXNzd29yZDEyMw==", "password123"),
+        ("DOCKER_AUTH_CONFIG", '{"auths":{"r":{"auth":"dXNlcjpwYXNzd29yZDEyMw=="}}}', "password123"),
+        ("COMPOSER_AUTH", '{"github-oauth":{"github.com":"a1b2c3d4e5f60718"}}', "a1b2c3d4e5f60718"),
+        ("PIP_INDEX_URL", "https://user:pa55w0rdlong@index.corp/simple", "pa55w0rdlong"),
+        ("CHAT_WEBHOOK_URL", "https://chat.corp/hooks/12/Ab3dEfGhIjKlMnOpQrSt9", "Ab3dEfGhIjKlMnOpQrSt9"),
+        ("API_TOKEN_URL", "https://h/x?access_token=abcdef123456789", "abcdef123456789"),
+        ("SIGNED_SECRET", "https://h/p?sig=abcdef1234567890", "abcdef1234567890"),
+    ],
+)
+def test_more_names_and_the_secret_within_a_longer_value(name, value, secret):
+    mask = redactor({name: value})
+    assert mask(f"<{secret}>") == f"<{MASK}>"
+    assert secret not in mask(f"it is {value}")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("TOKEN_URL", "https://accounts.example.org/oauth2/v4/token"),
+        ("DATABASE_URL", "sqlite:////srv/projects/2024-12-shop-backend-01/shop.db"),
+        ("SSH_PUBLIC_KEY", "ssh-ed25519 AAAAC3Nza"),
+    ],
+)
+def test_what_a_secret_sounding_name_holds_may_be_harmless(name, value):
+    assert redactor({name: value})(f"at {value}") == f"at {value}"
+
+
+@pytest.mark.parametrize(
+    "spelled", ["abc&amp;d/f&lt;g&quot;1&#39;2", "abc&amp;d/f&lt;g\"1'2", "abc&d\\/f<g\\\"1'2"]
+)
+def test_a_value_is_known_as_xml_and_json_spell_it(spelled):
+    assert redactor({"DB_PASSWORD": "abc&d/f<g\"1'2"})(f"x {spelled}") == f"x {MASK}"
+
+
+def test_words_that_end_like_the_beginning_of_a_key_stay():
+    text = "pytest -k task-with-quite-a-long-name disk-usage-of-the-whole-machine"
+    assert redactor({})(text) == text
+
+
+@pytest.mark.parametrize("text", ["eyJ" * 40_000, "-----BEGIN PRIVATE KEY-----\n" * 20_000, "SG." * 40_000])
+def test_masking_takes_time_in_proportion(text):
+    with within(3.0):
+        redactor({})(text)

@@ -38,7 +38,7 @@ def checkpoint(run, state, step):
 
 def test_work_that_was_not_committed_yet_is_taken_up_again(request_for, repo):
     run, state, step = answered(request_for, repo)
-    result = close_run(state, CANCELLED, NOW)
+    result = close_run(state, CANCELLED)
     assert git(repo, "rev-parse", result.branch) == state.workspace.start_commit
     assert not (Path(state.workspace.root) / "paid.py").exists()
     take_up_unfinished(state.workspace, step, state.head)
@@ -48,7 +48,7 @@ def test_work_that_was_not_committed_yet_is_taken_up_again(request_for, repo):
 def test_a_commit_that_was_not_recorded_yet_is_taken_up_again(request_for, repo):
     run, state, step = answered(request_for, repo)
     made = checkpoint(run, state, step)
-    close_run(state, CANCELLED, NOW)
+    close_run(state, CANCELLED)
     take_up_unfinished(state.workspace, step, state.head)
     assert checkpoint(run, state, step) == made
 
@@ -56,6 +56,6 @@ def test_a_commit_that_was_not_recorded_yet_is_taken_up_again(request_for, repo)
 def test_what_belongs_to_another_iteration_is_left_alone(request_for, repo):
     run, state, step = answered(request_for, repo)
     checkpoint(run, state, step)
-    close_run(state, CANCELLED, NOW)
+    close_run(state, CANCELLED)
     take_up_unfinished(state.workspace, Step(run.run_id, 1, 2), state.head)
     assert not (Path(state.workspace.root) / "paid.py").exists()

@@ -97,7 +97,7 @@ def test_an_impossible_goal_ends_it_with_1_and_says_why(watched):
 
 
 def test_telling_a_suspended_run_resumes_it_with_the_answer(stack, told):
-    eventually(lambda: stack.run(told)["state_name"] == "Suspended", 120)
+    eventually(lambda: stack.run(told)["state_name"] == "Suspended", 300)
     run = f"run-{short_id(told)}"
     ran = stack.buildloop("tell", run, "turn the sign", "--more-iterations", "2")
     assert f"{run} goes on with your answer: continue" in ran.stdout, ran.stdout + ran.stderr
@@ -108,7 +108,7 @@ def test_telling_a_suspended_run_resumes_it_with_the_answer(stack, told):
 
 def test_a_run_on_a_worker_is_cancelled_from_the_terminal(stack, endless):
     run = f"run-{short_id(endless)}"
-    eventually((stack.state / "runs" / run / "call-under-way").exists, 120)
+    eventually((stack.state / "runs" / run / "call-under-way").exists, 300)
     ran = stack.buildloop("cancel", run)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert stack.ended(endless)["state_name"] == "Cancelled"

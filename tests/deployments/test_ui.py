@@ -57,7 +57,7 @@ def test_the_form_of_a_deployment_explains_every_parameter_in_order(stack, page)
 
 
 def test_a_run_that_asks_is_answered_in_the_browser_and_finishes(stack, asking, page):
-    eventually(lambda: stack.run(asking)["state_name"] == "Suspended", 120)
+    eventually(lambda: stack.run(asking)["state_name"] == "Suspended", 300)
     page.goto(f"{stack.ui}/runs/flow-run/{asking}")
     page.get_by_role("button", name="Resume").first.click()
     form = page.get_by_role("dialog")

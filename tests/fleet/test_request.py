@@ -43,6 +43,13 @@ def test_toml_goals_take_the_defaults_they_do_not_set(tmp_path):
     assert plan_of(FleetRequest(file=str(path), budget_usd=1.0, parallel=1), "f").parallel == 1
 
 
+def test_a_goal_in_json_lines_may_hold_any_end_of_a_line(tmp_path):
+    path = tmp_path / "goals.jsonl"
+    fields = {"goal": "one\u2028two\x85three", "repo": "/r", "test": "true", "agent_command": "a"}
+    path.write_text(json.dumps(fields, ensure_ascii=False) + "\r\n")
+    assert plan_of(FleetRequest(file=str(path)), "f").requests[0].goal == fields["goal"]
+
+
 def test_json_lines_and_goals_of_the_form_add_up(tmp_path):
     path = tmp_path / "goals.jsonl"
     path.write_text("\n".join(json.dumps({"goal": f"g{n}", "repo": "/r"}) for n in range(9)) + "\n\n")
@@ -105,3 +112,10 @@ def test_a_race_with_two_goals_is_refused():
     goal = {"goal": "g", "repo": "/r", "test": "true", "agent_command": "a"}
     with pytest.raises(InputError, match="one goal"):
         plan_of(FleetRequest(goals=(goal, goal), best_of=({}, {})), "f")
+
+
+def test_what_the_fleet_leaves_open_the_repository_of_the_goal_says(tmp_path):
+    (tmp_path / "buildloop.toml").write_text('test = "make test"\nagent_command = "a"\nmax_turns = 3\n')
+    goals = ({"goal": "g", "repo": str(tmp_path), "agent_command": "mine"},)
+    (made,) = plan_of(FleetRequest(goals=goals), "f").requests
+    assert (made.test, made.agent_command, made.max_turns) == (("make test",), "mine", 3)

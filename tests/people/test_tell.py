@@ -37,6 +37,13 @@ def test_a_hint_has_a_section_of_its_own_and_leaves_the_goal_alone():
     assert "Guidance" not in compose_prompt(begun()).text
 
 
+@pytest.mark.parametrize("text", ["first\u2028second", "a\x85b", "a\u2029b\x1cc"])
+def test_a_hint_may_hold_any_end_of_a_line(tmp_path, text):
+    give(tmp_path, text, "me")
+    give(tmp_path, "plain", "me")
+    assert [one.text for one in hints(tmp_path)] == [text, "plain"]
+
+
 def test_a_hint_is_the_same_hint_however_often_it_is_given(tmp_path):
     for _ in range(3):
         give(tmp_path, "x", "me", "answer-1")

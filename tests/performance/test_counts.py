@@ -14,7 +14,7 @@ from buildloop.diagnosis.classify import diagnose
 from buildloop.diagnosis.fingerprint import fingerprint
 from buildloop.diagnosis.model import Finding
 from buildloop.diagnosis.observe import observe_text
-from buildloop.models import Usage
+from buildloop.models import Iteration, Usage
 from buildloop.prompt.compose import compose_prompt
 from buildloop.state import LoopState
 from tests.performance.conftest import exceeded
@@ -59,15 +59,16 @@ def finding(number: int) -> Finding:
 
 def run(length: int, salt: str = "") -> LoopState:
     """A run that makes progress: another test is missing after every iteration."""
-    steps = [
-        iteration(
-            number,
-            report(tree=f"tree-{salt}{number}", failing=(f"t::step_{salt}{number}",)),
-            usage=Usage(input_tokens=900, output_tokens=80, context_tokens=1000 + number),
-        )
-        for number in range(length + 1)
-    ]
+    steps = [step(number, salt) for number in range(length + 1)]
     return state(*steps, max_iterations=length + 10)
+
+
+def step(number: int, salt: str) -> Iteration:
+    return iteration(
+        number,
+        report(tree=f"tree-{salt}{number}", failing=(f"t::step_{salt}{number}",)),
+        usage=Usage(input_tokens=900, output_tokens=80, context_tokens=1000 + number),
+    )
 
 
 # Each is called once with other values before it is counted: patterns are compiled, answers are not yet known.
@@ -140,15 +141,32 @@ def test_a_hot_path_makes_no_more_calls_than_it_did(name, guard):
     guard(f"calls: {name}", counted(HOT[name]))
 
 
+def growth(walk: Callable[[LoopState], object]) -> float:
+    """How many calls more each further iteration of the history costs; 0 is flat.
+
+    Asked as the loop asks: everything was asked before the last iteration came, and is asked once after it.
+    """
+
+    def asked_again(length: int) -> int:
+        before = run(length, f"{next(FRESH)}-")
+        walk(before)
+        after = before.with_iteration(step(length + 1, f"{next(FRESH)}-"))
+        return calls(lambda: walk(after))
+
+    asked_again(SHORT)
+    return (asked_again(LONG) - asked_again(SHORT)) / (LONG - SHORT)
+
+
 @pytest.mark.parametrize("name", STATE_WALKS)
 def test_what_an_iteration_asks_does_not_grow_with_the_run(name, guard):
-    """How many calls more each further iteration of the history costs; 0 is flat."""
-    walk = STATE_WALKS[name]
-    short, long = run(SHORT, "s-"), run(LONG, "l-")
-    for known in (short, long):  # what was asked of earlier iterations was asked before
-        walk(known)
-    more = calls(lambda: walk(long)) - calls(lambda: walk(short))
-    guard(f"growth per iteration: {name}", max(0.0, more / (LONG - SHORT)))
+    guard(f"growth per iteration: {name}", max(0.0, growth(STATE_WALKS[name])))
+
+
+def test_the_guard_notices_a_walk_through_the_history(counts):
+    def walk(now: LoopState) -> object:
+        return [one.gate.passed for one in now.iterations]
+
+    assert "grown" in exceeded("growth per iteration: decide", growth(walk), counts)
 
 
 @pytest.mark.parametrize("name", HOT)

@@ -93,3 +93,24 @@ def test_where_there_is_none_the_folders_below_are_looked_at(tmp_path):
     put(tmp_path / "backend", "requirements.txt")
     put(tmp_path / ".hidden", "Cargo.toml")
     assert [p.ecosystem.name for p in projects_in(tmp_path)] == ["pip", "npm"]
+
+
+@pytest.mark.parametrize("inside", [".", "api", "api/sub"])
+def test_what_lies_behind_a_link_is_not_of_the_project(tmp_path, inside):
+    """An agent commits a link to a folder of the user's: a package manager would work there."""
+    users = put(tmp_path / "users", "package.json")
+    put(users / "sub" / ".git")
+    put(users / "sub", "Gemfile")
+    root = put(tmp_path / "work")
+    (root / ".git").write_text("gitdir: elsewhere")
+    for name in ("web", "api"):
+        (root / name).symlink_to(users)
+    assert projects_in(root / inside, root) == []
+
+
+def test_a_workspace_behind_a_link_of_the_users_is_one(tmp_path):
+    put(tmp_path / "disk" / "work" / "api", "go.mod")
+    (tmp_path / "state").symlink_to(tmp_path / "disk")
+    root = tmp_path / "state" / "work"
+    assert [p.folder for p in projects_in(root / "api", root)] == [root / "api"]
+    assert [p.folder for p in projects_in(root, root)] == [root / "api"]

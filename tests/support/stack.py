@@ -97,7 +97,7 @@ class Stack:
         found: dict[str, Any] = self.ask(f"/flow_runs/{flow_run}")
         return found
 
-    def ended(self, flow_run: str, seconds: float = 120) -> dict[str, Any]:
+    def ended(self, flow_run: str, seconds: float = 300) -> dict[str, Any]:
         final = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
         return eventually(
             lambda: found if (found := self.run(flow_run))["state_type"] in final else None, seconds

@@ -27,7 +27,7 @@ def ground(tmp_path_factory):
         ("semver/failed-reset", CounterVerdict.OVERTURNED),
         ("semver/equal-redefined", CounterVerdict.OVERTURNED),
         ("semver/test-added", CounterVerdict.UPHELD),
-        ("semver/tool-renamed", CounterVerdict.UNCLEAR),
+        ("semver/tool-renamed", CounterVerdict.UPHELD),  # under its new name
         ("semver/one-answer", None),
     ],
 )

@@ -14,7 +14,7 @@ from benchmarks.bench.scripted import make_task, overheads
 GROUP, RESOURCES = "Cost per iteration", "Memory, disk, files"
 OWN_COST_MS, GROWTH = 60.0, 1.2
 EDGE, PLAIN = 20, 50
-LONGEST = {True: 25.0, False: 150.0}
+LONGEST = {True: 20.0, False: 100.0}
 
 
 def measure(place: Place, server_pid: int) -> Measured:

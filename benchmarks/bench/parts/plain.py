@@ -34,7 +34,7 @@ def plain_loop(task: Task) -> PlainRun:
 
 def measure(place: Place) -> Measured:
     """One after the other: at the same time they would take the machine from each other."""
-    folder, wanted = place.sub("plain"), place.choose(50, 5)
+    folder, wanted = place.sub("plain"), place.choose(50, 4)
     plain = plain_loop(make_task(folder / "bash", wanted, seconds=AGENT_SECONDS))
     longest = 3 * plain.wall
     ours = run_loop(

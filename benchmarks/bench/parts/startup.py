@@ -18,7 +18,7 @@ LOG = "FAILED tests/test_refund.py::test_refund - assert 10 == 9\n1 failed in 0.
 def measure(place: Place) -> Measured:
     home = place.sub("startup")
     (home / "small.log").write_text(LOG)
-    few, many = place.choose(3, 2), place.choose(15, 5)
+    few, many = place.choose(3, 1), place.choose(15, 5)
     empty = _command(home, [sys.executable, "-c", "pass"], many)
     prefect = _command(home, [sys.executable, "-c", "import prefect"], few)
     helps = _command(home, buildloop("--help"), many)

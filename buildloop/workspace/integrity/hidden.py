@@ -11,6 +11,7 @@ from buildloop.workspace.integrity.makefiles import MAKEFILES
 from buildloop.workspace.integrity.model import Objection
 from buildloop.workspace.integrity.setting_files import is_config
 
+SUBMODULE = "160000"
 ALWAYS_LOADED = re.compile(r"(?:^|/)(?:sitecustomize|usercustomize)\.py$")
 STEERING = re.compile(r"(?:^|/)(?:conftest|pytest|unittest)\.py$|(?:^|/)(?:spec_helper|test_helper)\.rb$")
 
@@ -38,12 +39,16 @@ def _steers(name: str) -> bool:
 
 
 def clear_index_bits(root: Path) -> list[str]:
-    """Undo `--skip-worktree` and `--assume-unchanged`: git would pass over the files' changes."""
-    listed = run_git(root, "ls-files", "-v", "-z").split("\0")
-    names = [entry[2:] for entry in listed if entry and (entry[0].islower() or entry[0] == "S")]
+    """Undo `--skip-worktree` and `--assume-unchanged`: git would pass over the files' changes. Tells the submodules,
+    which the same list shows."""
+    listed = [entry for entry in run_git(root, "ls-files", "-v", "--stage", "-z").split("\0") if entry]
+    names = [_name(entry) for entry in listed if entry[0].islower() or entry[0] == "S"]
     if names and git_or_none(root, "sparse-checkout", "list") is None:
         given = "\0".join(names) + "\0"
         run_git(root, "update-index", "-z", "--no-skip-worktree", "--stdin", stdin=given)
         run_git(root, "update-index", "-z", "--no-assume-unchanged", "--stdin", stdin=given)
-        return names
-    return []
+    return [_name(entry) for entry in listed if entry[2:].startswith(f"{SUBMODULE} ")]
+
+
+def _name(entry: str) -> str:
+    return entry.partition("\t")[2]
