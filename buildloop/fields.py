@@ -12,6 +12,8 @@ from pydantic import AfterValidator
 ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 SPELLINGS = {"usd": "USD", "junit": "JUnit", "env": "environment", "github": "GitHub", "dir": "directory"}
 OWNER_AND_NAME = re.compile(r"(?!-)[A-Za-z0-9_.-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9_.-]{1,100}")
+# Half of the default prompt: the goal stands in every one, word for word. An issue's whole text fits.
+LONGEST_GOAL = 100_000
 
 
 def _not_blank(text: str) -> str:
@@ -75,6 +77,15 @@ def _report_glob(pattern: str) -> str:
     return pattern
 
 
+def _goal(text: str) -> str:
+    if len(text) > LONGEST_GOAL:
+        raise ValueError(
+            f"must have at most {LONGEST_GOAL} characters, because every prompt repeats it; background belongs into "
+            "--context"
+        )
+    return text
+
+
 def _whole_path(path: str) -> str:
     whole = Path(path).expanduser()
     if not whole.is_absolute():
@@ -94,6 +105,7 @@ def _leaves(pattern: str) -> bool:
     return PurePath(pattern).is_absolute() or ".." in PurePath(pattern).parts
 
 
+Goal = Annotated[str, AfterValidator(_goal)]
 NotBlank = Annotated[str, AfterValidator(_not_blank)]
 Splittable = Annotated[str, AfterValidator(_splittable)]
 EnvironmentName = Annotated[str, AfterValidator(_variable_name)]

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from buildloop.agents.choice import AgentChoice, agent_ladder, check_falsifier
+from buildloop.agents.choice import AgentChoice, agent_ladder, check_falsifier, check_ladder
 from buildloop.choices import AgentSession, DirtyPolicy, IntegrityLevel, SandboxKind
 from buildloop.diagnosis.model import FailureMode
 from buildloop.fields import (
     EnvironmentName,
+    Goal,
     NotBlank,
     OwnerAndName,
     ReportGlob,
@@ -28,8 +29,6 @@ __all__ = ["AgentSession", "BuildRequest", "DirtyPolicy", "IntegrityLevel", "San
 
 RESTART_CAP = 5
 EXTENSIONS_CAP = 3
-# Half of the default prompt: the goal stands in every one, word for word. An issue's whole text fits.
-LONGEST_GOAL = 100_000
 
 
 class BuildRequest(BaseModel):
@@ -38,7 +37,7 @@ class BuildRequest(BaseModel):
     # No infinite numbers: JSON has none, so such a request could not be read back for a resume.
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, json_schema_extra=as_a_form)
 
-    goal: str = Field(
+    goal: Goal = Field(
         "",
         description="What the agent shall achieve. Kept word for word and shown to it in every prompt. "
         "May be left out where an issue is given: then it is the issue's title and text.",
@@ -196,16 +195,6 @@ class BuildRequest(BaseModel):
     def _passable(cls, value: object) -> object:
         return without_nul(value)
 
-    @field_validator("goal")
-    @classmethod
-    def _fits_every_prompt(cls, value: str) -> str:
-        if len(value) > LONGEST_GOAL:
-            raise ValueError(
-                f"must have at most {LONGEST_GOAL} characters, because every prompt repeats it; background belongs "
-                "into --context"
-            )
-        return value
-
     @field_validator("repo", "state_dir")
     @classmethod
     def _absolute(cls, value: str) -> str:
@@ -223,17 +212,7 @@ class BuildRequest(BaseModel):
 
     @model_validator(mode="after")
     def _agent_has_what_it_needs(self) -> BuildRequest:
-        names = {choice.agent for choice in self.agents}
-        if not names:
-            raise ValueError("name at least one agent, e.g. --agent claude")
-        if "command" in names and self.agent_command is None:
-            raise ValueError(
-                "agent 'command' needs its program; give it with --agent-command 'PROGRAM …' (agent_command)"
-            )
-        if "scripted" in names and self.agent_script is None:
-            raise ValueError(
-                "agent 'scripted' needs its rules; give the path of the file with --agent-script (agent_script)"
-            )
+        check_ladder(self.agents, self.agent_command, self.agent_script)
         if self.falsify_command is not None and self.falsifier != AgentChoice(agent="command"):
             raise ValueError("--falsify-command is for --falsify command; leave one of the two out")
         if self.falsifier is not None:

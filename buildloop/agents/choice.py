@@ -29,6 +29,21 @@ def agent_ladder(agents: str, models: str | None) -> tuple[AgentChoice, ...]:
     return tuple(choices)
 
 
+def check_ladder(choices: tuple[AgentChoice, ...], command: str | None, script: str | None) -> None:
+    """At least one agent, and what those of them need that are no program of their own."""
+    names = {choice.agent for choice in choices}
+    if not names:
+        raise ValueError("name at least one agent, e.g. --agent claude")
+    if "command" in names and command is None:
+        raise ValueError(
+            "agent 'command' needs its program; give it with --agent-command 'PROGRAM …' (agent_command)"
+        )
+    if "scripted" in names and script is None:
+        raise ValueError(
+            "agent 'scripted' needs its rules; give the path of the file with --agent-script (agent_script)"
+        )
+
+
 def check_falsifier(falsify: str | None, command: str | None) -> None:
     """One agent that can write a test; a rule file knows nothing of the work it would have to refute."""
     choices = agent_ladder(falsify or "command", None)

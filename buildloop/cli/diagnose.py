@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 from buildloop.diagnosis.classify import diagnose
 from buildloop.diagnosis.explain import explain
@@ -84,8 +84,15 @@ def _refuse(sentence: str) -> int:
     return BAD_INPUT
 
 
+class _Parser(argparse.ArgumentParser):
+    """Bad input is one sentence, as everywhere."""
+
+    def error(self, message: str) -> NoReturn:
+        sys.exit(_refuse(f"{message} (see 'buildloop diagnose --help')"))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="buildloop diagnose",
         description="Explain why a gate is red, from its log.",
         # Asked for the width of the terminal, argparse loads half of the standard library, whatever the command.

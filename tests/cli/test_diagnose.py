@@ -163,3 +163,11 @@ def test_nothing_heavy_is_imported():
     code = "import sys, buildloop.cli.diagnose; print(sorted({m.split('.')[0] for m in sys.modules}))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"prefect", "pydantic", "typer", "rich", "git", "psutil", "yaml"} & set(eval(run.stdout))
+
+
+def test_an_unknown_option_is_one_sentence(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--nosuch"])
+    said = capsys.readouterr().err
+    assert (ended.value.code, len(said.splitlines())) == (2, 1)
+    assert "--nosuch (see 'buildloop diagnose --help')" in said

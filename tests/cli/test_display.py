@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from buildloop.cli.display import DOING, FINISHED, Display, LiveLine, finished_line
+from buildloop.cli.display import Display, LiveLine
+from buildloop.cli.event_lines import DOING, FINISHED, finished_line
 from buildloop.events import EVENT_FIELDS, EventLog
 from tests.support.waiting import eventually
 
@@ -42,6 +43,12 @@ def test_a_finished_iteration_is_one_line(tmp_path):
     assert text.count("\n") == 1
     for fact in ("iteration 2", "3 failing", "tests 7/10", "2 files changed", "context 41 %"):
         assert fact in text
+
+
+def test_one_file_is_one_file(tmp_path):
+    log = EventLog(tmp_path / "events.jsonl", "r1")
+    text = shown(log.path, lambda: log.emit("loop.iteration_complete", **{**DONE, "files": 1}))
+    assert "1 file changed" in text
 
 
 def test_what_was_there_before_is_not_shown_again(tmp_path):
