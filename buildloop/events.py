@@ -44,7 +44,7 @@ EVENT_FIELDS: dict[str, frozenset[str]] = {
         "loop.answered": "key choice",
         "loop.degraded": "what why",
         "loop.tampering": "iteration rule file text blocks",
-        "loop.counter_proof": "iteration verdict files failing seconds",
+        "loop.counter_proof": "iteration verdict files failing why seconds",
         "loop.falsified": "iteration agent refuted files failing why",
         "loop.secret_refused": "iteration file kind line",
         "loop.protected_restored": "iteration files",
