@@ -40,7 +40,7 @@ EVENT_FIELDS: dict[str, frozenset[str]] = {
         "loop.extended": "iteration max extension",
         "loop.recovery_outcome": "iteration mode action effect",
         "loop.completion_rejected": "iteration reason",
-        "loop.waiting_for_person": "key reason token question url",
+        "loop.waiting_for_person": "key reason token question url flow_run api",
         "loop.answered": "key choice",
         "loop.degraded": "what why",
         "loop.tampering": "iteration rule file text blocks",

@@ -66,5 +66,5 @@ def not_counted(run_dir: Path) -> Iterator[None]:
 def _read(run_dir: Path) -> float:
     try:
         return float(from_json((run_dir / WORKED_FILE).read_text())["seconds"])
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+    except (FileNotFoundError, ValueError, KeyError, TypeError, OverflowError):
         return 0.0

@@ -15,6 +15,7 @@ from buildloop.workspace.droppings import note_droppings
 from buildloop.workspace.git import git_or_none, identity, run_git
 from buildloop.workspace.integrity.files import matches
 from buildloop.workspace.link import reconnect
+from buildloop.workspace.pipes import drop_pipes
 from buildloop.workspace.secret_scan import staged_secrets
 from buildloop.workspace.staging import Added, added, stage
 from buildloop.workspace.standing import commit_at, has_begun, head_of, on_branch
@@ -119,6 +120,7 @@ def settle_after_gate(workspace: WorkspaceInfo, exclude: Path) -> None:
     """Undo what a gate did to tracked files, and keep its droppings out of later commits."""
     root = Path(workspace.root)
     reconnect(workspace)
+    drop_pipes(root)
     run_git(root, "reset", "--quiet", "--hard")
     note_droppings(root, exclude)
 

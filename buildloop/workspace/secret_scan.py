@@ -53,8 +53,10 @@ def staged_secrets(
         for name in names
         if known(name) != name
     ]
-    with tempfile.TemporaryFile() as stream:
-        write_git(stream, root, *PATCHES, parent, env=AS_STORED)
+    with tempfile.TemporaryFile() as stream, tempfile.TemporaryDirectory() as empty:
+        # Where a file looks like its entry in the index, git reads the file instead; but the entry is committed.
+        away = {"GIT_DIR": str(root / ".git"), "GIT_WORK_TREE": empty}
+        write_git(stream, Path(empty), *PATCHES, parent, env={**AS_STORED, **away})
         for name, line in _added(stream):
             text = readable(line.content)
             if kind := KNOWN if exact(text) != text else _kind_of(name, text):

@@ -12,6 +12,7 @@ from git.exc import GitCommandError
 from buildloop.workspace.droppings import excluding
 from buildloop.workspace.git import run_git
 from buildloop.workspace.integrity.hidden import clear_index_bits
+from buildloop.workspace.pipes import drop_pipes
 
 LINK = "160000"
 
@@ -44,6 +45,7 @@ def stage(root: Path, parent: str, exclude: Path) -> tuple[Added, tuple[str, ...
 
 def stage_all(root: Path, exclude: Path) -> tuple[str, ...]:
     """Stage whatever can be staged; the names of the rest, which is hardly ever there."""
+    drop_pipes(root)
     submodules = clear_index_bits(root)
     options = excluding(root, exclude)
     # `git add` looks into submodules (a `git status` by their settings, filters included); their commit is enough.

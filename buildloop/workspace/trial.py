@@ -11,6 +11,7 @@ from buildloop.models import WorkspaceInfo
 from buildloop.workspace.bytecode import drop_bytecode
 from buildloop.workspace.git import run_git
 from buildloop.workspace.link import reconnect
+from buildloop.workspace.pipes import drop_pipes
 
 GONE = f"0 {'0' * 40}"
 
@@ -44,5 +45,6 @@ def standing_on(workspace: WorkspaceInfo, tree: str, files: Sequence[str]) -> It
         yield
     finally:
         reconnect(workspace)
+        drop_pipes(root)
         run_git(root, "reset", "--quiet", "--hard")
         drop_bytecode(root, files)

@@ -15,6 +15,7 @@ from buildloop.request import BuildRequest
 from buildloop.workspace.bytecode import drop_bytecode
 from buildloop.workspace.git import OUTSIDE_SUBMODULES, git_or_none, run_git
 from buildloop.workspace.link import reconnect
+from buildloop.workspace.pipes import drop_pipes_once
 from buildloop.workspace.repository import Repository, check_new_branch, open_repository, start_commit
 from buildloop.workspace.standing import head_of, on_branch, stands_at
 
@@ -97,6 +98,7 @@ def put_back(workspace: WorkspaceInfo, commit: str) -> None:
     """Set the run's worktree and branch to `commit`; ignored files (installed packages) stay."""
     root = Path(workspace.root)
     reconnect(workspace)
+    drop_pipes_once(root)
     if not stands_at(workspace, commit):
         options = ("--name-only", "-z", "--no-renames", OUTSIDE_SUBMODULES)
         changed = run_git(root, "diff", *options, commit).split("\0")

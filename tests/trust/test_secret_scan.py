@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from buildloop.workspace.checkpoint import Rules, Step, make_checkpoint
+from buildloop.workspace.secret_scan import staged_secrets
 from buildloop.workspace.worktree import prepare_worktree
 from tests.support.repos import git, make_repo
 
@@ -84,6 +86,21 @@ def below_a_replaced_object(root):
 def test_a_secret_is_found_wherever_it_is(root, tmp_path, hide):
     hide(Path(root.root))
     assert refused(root, tmp_path, {"MY_TOKEN": VALUE}) == ["z.txt"]
+
+
+def test_what_is_committed_is_read_and_not_a_file_that_looks_the_same(root):
+    place = Path(root.root)
+    file = place / "z.txt"
+    for setting in ("core.trustctime=false", "core.checkStat=minimal"):
+        git(place, "config", *setting.split("="))
+    file.write_text(VALUE)
+    os.utime(file, (1_000_000_000, 1_000_000_000))
+    git(place, "add", "-A")
+    file.write_text("x" * len(VALUE))
+    os.utime(file, (1_000_000_000, 1_000_000_000))
+    assert VALUE in git(place, "show", ":z.txt")
+    found = staged_secrets(place, root.start_commit, ["z.txt"], {"MY_TOKEN": VALUE})
+    assert [name for name, _ in found] == ["z.txt"]
 
 
 def test_a_shape_is_found_beyond_the_first_columns(root, tmp_path):

@@ -39,6 +39,13 @@ def linked_repository(root: Path) -> tuple[str, ...]:
     return ()
 
 
+def pipes(root: Path) -> tuple[str, ...]:
+    (root / "deep").mkdir()
+    for name in (".gitignore", ".gitattributes", "deep/.gitignore", "pipe"):
+        os.mkfifo(root / name)
+    return ()
+
+
 def unreadable(root: Path) -> tuple[str, ...]:
     write_files(root, {"closed.txt": "x", "folder/file.txt": "x"})
     (root / "closed.txt").chmod(0)
@@ -52,6 +59,7 @@ HARMS = (
     linked_gitmodules,
     wrong_encoding,
     linked_repository,
+    pipes,
     pytest.param(unreadable, marks=pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")),
 )
 
