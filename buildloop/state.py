@@ -9,8 +9,7 @@ from buildloop.context.session import window_in_force
 from buildloop.context.window import check_context_exhaustion, get_context_usage_pct
 from buildloop.diagnosis.fingerprint import fingerprint_reading
 from buildloop.diagnosis.model import FailureMode
-from buildloop.ledger import add_up
-from buildloop.models import ContextSummary, GateReport, Iteration, Refutation, Usage, Verdict, WorkspaceInfo
+from buildloop.models import ContextSummary, GateReport, Iteration, Refutation, Verdict, WorkspaceInfo
 from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 from buildloop.tally import Session, Tally, tally_of
 
@@ -129,10 +128,6 @@ class LoopState:
     @property
     def flaky_seen(self) -> bool:
         return self.tally.flaky
-
-    @property
-    def total_usage(self) -> Usage:
-        return add_up([one.agent.reply.usage for one in self.iterations if one.agent])
 
     @property
     def refutation(self) -> Refutation | None:

@@ -20,7 +20,7 @@ from buildloop.errors import AgentLimited, AgentRefused, AgentUnavailable, Budge
 from buildloop.files import write_atomic
 from buildloop.ledger import UNPAID, call_of
 from buildloop.models import AgentOutcome, AgentReply, AgentRun, Checkpoint, WorkspaceInfo
-from buildloop.prompt.sections import Prompt
+from buildloop.prompt.sections import Prompt, over_budget
 from buildloop.request import AgentSession, BuildRequest
 from buildloop.rundir import RunDir
 from buildloop.stopwatch import hold_stopwatch, release_stopwatch, save_stopwatch, worked_seconds
@@ -194,12 +194,8 @@ def _announce(given: IterateInput, here: Surroundings) -> None:
         budget_utilization=round(100 * sent / budget, 1),
         budget_chars=budget,
     )
-    if sent > budget:
-        here.run.events.emit(
-            "loop.degraded",
-            what="the prompt",
-            why=f"{sent} characters of goal, gate and failure cannot be cut, and --prompt-budget is {budget}",
-        )
+    if why := over_budget(given.prompt, budget):
+        here.run.events.emit("loop.degraded", what="prompt budget", why=why)
     if given.prompt.cut:
         here.run.events.emit(
             "loop.context_trimmed",

@@ -113,6 +113,7 @@ FINISHED: dict[str, Callable[[dict[str, Any]], str | None]] = {
     "loop.extended": lambda event: _note("extended", f"to {event['max']} iterations: the failures get fewer"),
     "loop.tampering": _tampering_line,
     "loop.secret_refused": _secret_line,
+    "loop.files_unkept": lambda event: _note("not kept", f"git cannot keep {', '.join(event['files'])}"),
     "loop.falsified": _falsified_line,
     "loop.counter_proof": _counter_line,
 }

@@ -69,6 +69,14 @@ def assemble(sections: Sequence[Section], budget: int) -> Prompt:
     return Prompt(_join(kept) + "\n", raw, tuple(dict.fromkeys(cut)))
 
 
+def over_budget(prompt: Prompt, budget: int) -> str:
+    """What to say about a prompt whose essential sections alone are too long; empty when all fits."""
+    size = len(prompt.text.rstrip("\n"))
+    if size <= budget:
+        return ""
+    return f"{size} characters cannot be cut (goal, gate, failure, rules), and --prompt-budget is {budget}"
+
+
 def _within_own_limit(section: Section, titles: Collection[str]) -> Section:
     if section.priority is Priority.ESSENTIAL or len(section.body) <= section.limit:
         return section

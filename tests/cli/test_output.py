@@ -10,7 +10,10 @@ from rich.table import Table
 
 from buildloop.cli.execute import _tell
 from buildloop.cli.output import complain, console
+from buildloop.cli.status import show_status
 from buildloop.result import BuildResult, StopReason
+from buildloop.rundir import RunDir
+from tests.support.states import request
 
 HOSTILE = "refused: \x1b]0;pwned\x1b\\ \x1b[2J\x1b[1;1H\x9b2J\u202eword"
 
@@ -46,3 +49,22 @@ def test_the_end_of_a_run_is_told_without_codes():
     )  # fmt: skip
     _tell(Console(file=stream, force_terminal=True, width=200), result)
     assert is_clean(stream.getvalue())
+
+
+def test_a_run_that_never_began_has_no_branch_to_tell_of():
+    stream = io.StringIO()
+    result = BuildResult(
+        run_id="r", reason=StopReason.CANCELLED, explanation="Cancelled.", next_step="resume", iterations=0,
+        sessions=1, branch="", commit="", tree="", run_dir="/runs/r",
+    )  # fmt: skip
+    _tell(Console(file=stream, width=200), result)
+    assert "cancelled after 0 iterations" in stream.getvalue()
+    assert "branch" not in stream.getvalue()
+
+
+def test_before_the_first_gate_nothing_is_said_about_failures(tmp_path, capsys):
+    RunDir(tmp_path / "runs" / "r1").save("request.json", request())
+    show_status(None, tmp_path, as_json=False)
+    said = capsys.readouterr().out
+    assert "r1" in said
+    assert "None" not in said

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from datetime import UTC, datetime
 
 import pytest
 
@@ -14,7 +15,8 @@ from buildloop.context.summary import SummaryFacts, summarize_loop_state
 from buildloop.decide import Continue, Stop, decide
 from buildloop.diagnosis.model import FailureMode
 from buildloop.goal import StateFile, read_state, write_state
-from buildloop.models import Usage, Verdict
+from buildloop.ledger import Ledger, call_of
+from buildloop.models import AgentOutcome, AgentReply, Usage, Verdict
 from buildloop.process import run_process
 from buildloop.prompt.compose import RULES, compose_prompt
 from buildloop.prompt.sections import Priority, Section, assemble
@@ -128,12 +130,12 @@ def test_pitfall_41_a_notice_is_given_once_with_its_reason():
     assert "Notice" not in compose_prompt(later).text
 
 
-def test_pitfall_43_every_call_of_every_session_is_in_the_sum():
-    paid = [
-        iteration(n, RED, session=1 + n // 3, usage=Usage(input_tokens=100, cost_usd=1.42))
-        for n in range(1, 7)
-    ]
-    total = state(iteration(0, RED), *paid).total_usage
+def test_pitfall_43_every_call_of_every_session_is_in_the_sum(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    reply = AgentReply(outcome=AgentOutcome.OK, exit_code=0, usage=Usage(input_tokens=100, cost_usd=1.42))
+    for number in range(1, 7):
+        ledger.add(call_of(1 + number // 3, number, reply, datetime.now(UTC)))
+    total = ledger.spent()
     assert total.cost_usd == pytest.approx(6 * 1.42)
     assert total.input_tokens == 600
 

@@ -12,7 +12,7 @@ from buildloop.diagnosis.model import FailureMode
 from buildloop.models import ContextSummary, Verdict
 from buildloop.prompt.compose import RULES, compose_prompt
 from buildloop.prompt.contain import fenced
-from buildloop.prompt.sections import CUT_NOTICE, Priority, Section, assemble
+from buildloop.prompt.sections import CUT_NOTICE, Priority, Section, assemble, over_budget
 from tests.support.states import GREEN, RED, iteration, report, state
 
 ANY_SECTION = st.builds(
@@ -80,6 +80,8 @@ def test_goal_failure_and_rules_are_never_cut():
     assert "E   tests/test_module.py::test_number_0 is wrong" in prompt.text
     assert "End of the Gate's Output" in prompt.cut
     assert "noise" not in prompt.text
+    assert "--prompt-budget is 1000" in over_budget(prompt, 1000)
+    assert over_budget(prompt, 20_000) == ""
 
 
 def test_a_green_gate_has_no_failure_section():

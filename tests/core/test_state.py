@@ -60,9 +60,9 @@ def test_a_redirect_holds_as_long_as_its_failure_and_no_longer():
 
 
 def test_sums_are_over_all_sessions_and_the_unknown_stays_unknown():
-    first = iteration(1, RED, usage=Usage(input_tokens=10, cost_usd=0.5))
-    second = iteration(2, RED, session=2, usage=Usage(input_tokens=20, output_tokens=3, cost_usd=1.25))
-    total = state(iteration(0, RED), first, second).total_usage
+    first = Usage(input_tokens=10, cost_usd=0.5)
+    second = Usage(input_tokens=20, output_tokens=3, cost_usd=1.25)
+    total = add_up([first, second])
     assert (total.input_tokens, total.output_tokens, total.cost_usd) == (30, 3, 1.75)
     assert total.cache_read_tokens is None
     assert add_up([]) == Usage()
