@@ -38,7 +38,7 @@ demo: $(READY)
 	@$(BIN)/buildloop demo
 
 test: $(READY)
-	@$(BIN)/python -m pytest --hypothesis-profile=thorough -n 3 --dist loadfile
+	@$(BIN)/python -m pytest --hypothesis-profile=thorough -n 3 --dist loadfile --no-loadscope-reorder
 
 test-agents: $(READY)
 	@ALL_AGENTS=1 $(BIN)/python -m pytest tests/agents

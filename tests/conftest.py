@@ -25,6 +25,11 @@ settings.register_profile("thorough", max_examples=200, deadline=None)
 settings.load_profile("quick")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long ones first: one that begins last is waited for by all workers."""
+    items.sort(key=lambda item: (not item.get_closest_marker("server"), not item.get_closest_marker("slow")))
+
+
 @pytest.fixture(scope="session")
 def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """New folders, one for each test: pytest's own would look through all earlier ones every time."""

@@ -34,7 +34,8 @@ def page(stack: Stack) -> Iterator[Page]:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET.split())
-        page = browser.new_page(viewport={"width": 1300, "height": 1400})
+        # Drawing its moving parts without a graphics card takes a whole processor.
+        page = browser.new_page(viewport={"width": 1300, "height": 1400}, reduced_motion="reduce")
         page.set_default_timeout(PATIENCE)
         yield page
         browser.close()
