@@ -27,8 +27,10 @@ class _Desk:
     at_once: bool = False
     closed: bool = False
     changed: threading.Condition = field(default_factory=threading.Condition)
+    error: Exception | None = None
 
     def put(self, name: str, show: Show, *, at_once: bool = False) -> None:
+        self.complain()
         with self.changed:
             self.waiting = {
                 **{other: kept for other, kept in self.waiting.items() if other != name},
@@ -50,12 +52,21 @@ class _Desk:
             shows, self.waiting, self.at_once = list(self.waiting.values()), {}, False
             return shows
 
+    def complain(self) -> None:
+        """What went wrong here goes wrong there: a full disk stops a run, whoever met it first."""
+        error, self.error = self.error, None
+        if error is not None:
+            raise error
+
     def work(self) -> None:
         pause = 0.0
         while shows := self.take(pause):
             began = time.monotonic()
             for show in shows:
-                show()
+                try:
+                    show()
+                except Exception as error:  # the loop hears of it with the next thing it wants shown
+                    self.error = error
             pause = max(SHORTEST_PAUSE, (time.monotonic() - began) * PARTS)
 
 
@@ -83,7 +94,7 @@ def live_views(run_id: str) -> Iterator[None]:
 
 
 def show_soon(run_id: str, name: str, show: Show) -> None:
-    """`show` must not raise. Where nobody keeps live views it is called here and now."""
+    """Where nobody keeps live views it is called here and now. Raises what an earlier one has raised meanwhile."""
     if desk := _desks.get(run_id):
         desk.put(name, show)
     else:
@@ -103,5 +114,6 @@ def show_now(run_id: str, name: str, show: Show) -> None:
     if desk := _desks.get(run_id):
         desk.put(name, last, at_once=True)
         shown.wait()
+        desk.complain()
     else:
         show()

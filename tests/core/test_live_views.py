@@ -63,3 +63,15 @@ def test_without_anybody_who_keeps_views_they_are_shown_at_once():
     show_soon("run", "a", lambda: shown.append("soon"))
     show_now("run", "a", lambda: shown.append("now"))
     assert shown == ["soon", "now"]
+
+
+def test_what_goes_wrong_beside_the_loop_is_heard_in_it():
+    def full() -> None:
+        raise OSError("no space left")
+
+    shown: list[str] = []
+    with live_views("run"):
+        with pytest.raises(OSError, match="no space left"):
+            show_now("run", "report", full)
+        show_now("run", "report", lambda: shown.append("again"))
+    assert shown == ["again"]

@@ -16,7 +16,8 @@ from tests.support.scripts import WRITE_FIX, write_script, wrong
 
 @dataclass(frozen=True)
 class Story:
-    """What a run came to, as far as it must not depend on what went wrong on the way."""
+    """What a run came to, as far as it must not depend on what went wrong on the way. `calls` are those that gave an
+    answer."""
 
     reason: str
     iterations: int
@@ -36,7 +37,9 @@ def two_steps(request_for, repo, tmp_path) -> BuildRequest:
 def story(repo) -> Callable[[BuildRequest, BuildResult], Story]:
     def tell(request: BuildRequest, result: BuildResult) -> Story:
         trees = git(repo, "log", "--reverse", "--format=%T", f"main..{result.branch}").split()
-        calls = [call for call in RunDir(request.run_dir).ledger.calls() if call.paid]
+        calls = [
+            call for call in RunDir(request.run_dir).ledger.calls() if call.paid and not call.interrupted
+        ]
         return Story(result.reason, result.iterations, tuple(trees), len(calls))
 
     return tell
