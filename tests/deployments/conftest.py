@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.server)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def notices() -> Iterator[tuple[str, list[str]]]:
     """A webhook on loopback, and what came in."""
     received: list[str] = []
@@ -47,7 +47,7 @@ def notices() -> Iterator[tuple[str, list[str]]]:
         server.shutdown()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def stack(tmp_path_factory: pytest.TempPathFactory, notices: tuple[str, list[str]]) -> Iterator[Stack]:
     programs = postgres_programs()
     if programs is None:
@@ -76,7 +76,7 @@ def _apply_automations(stack: Stack, hook: str) -> None:
         apply_automations(client, said)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def asking(stack: Stack) -> str:
     """A flow run that has used up its one iteration and asks a person; the hint `turn the sign` is what it needs."""
     rules = ({"when": {"prompt": "turn the sign"}, "do": [WRITE_FIX]}, {"do": [wrong(1)]})
