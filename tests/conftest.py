@@ -26,8 +26,11 @@ settings.load_profile("quick")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The long ones first: one that begins last is waited for by all workers."""
-    items.sort(key=lambda item: (not item.get_closest_marker("server"), not item.get_closest_marker("slow")))
+    """Those that need a server last, so that none is up for the others; of them the longest first, because all workers
+    wait for one that begins last."""
+    items.sort(
+        key=lambda item: (bool(item.get_closest_marker("server")), item.path.parent.name != "deployments")
+    )
 
 
 @pytest.fixture(scope="session")

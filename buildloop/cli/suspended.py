@@ -28,7 +28,7 @@ def resume_suspended(asked: Asked, answer: Answer) -> str | None:
     try:
         return _resume(UUID(asked.flow_run), answer, time.monotonic() + SUSPENDING_SECONDS)
     except Exception as error:  # whatever the server or its client objects to, the answer must not be lost
-        return f"the Prefect server at {url} refused: {one_line(str(error), 200)}"
+        return f"the Prefect server at {url} refused ({type(error).__name__}: {one_line(str(error), 200)})"
 
 
 def _resume(flow_run: UUID, answer: Answer, deadline: float) -> str | None:

@@ -184,7 +184,7 @@ def test_a_gate_that_is_not_found_ends_with_3(buildloop, repo, tmp_path):
 )
 def test_init_writes_what_it_detects(buildloop, tmp_path, files, command):
     """All ecosystems are in tests/core/test_detect.py; here the command itself."""
-    write_files(tmp_path / "project", files)
+    make_repo(tmp_path / "project", files)
     ended = buildloop("init", str(tmp_path / "project"))
     assert ended.returncode == 0
     assert command in ended.stdout

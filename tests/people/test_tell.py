@@ -149,6 +149,7 @@ def test_a_run_that_went_on_by_itself_asks_nothing_any_more(run):
 
 
 def test_an_answer_to_a_suspended_run_is_kept_when_its_server_is_away(run, capsys, monkeypatch):
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
     with socket.socket() as taken:  # bound but not listening: nobody answers there
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/api"
