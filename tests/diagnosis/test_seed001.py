@@ -168,7 +168,7 @@ def test_27_classification_writes_well_formed_failure_mode_json(tmp_path):
     mode = classify_build_loop_failure(tmp_path)
     record = json.loads((tmp_path / "failure-mode.json").read_text())
     assert record["mode"] == mode == "dependency_issue"
-    assert set(record) == {"mode", "confidence", "evidence", "timestamp", "runner_up"}
+    assert set(record) == {"mode", "confidence", "evidence", "timestamp", "runner_up", "forced"}
     assert 0 < record["confidence"] <= 1
     assert any("ERESOLVE" in line for line in record["evidence"])
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
