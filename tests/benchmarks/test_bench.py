@@ -122,5 +122,7 @@ def test_repeated_measures_show_the_median_and_from_where_to_where():
 
 def test_plots_are_xml_whatever_the_names_are():
     odd = figure(14, bar=1.3).model_copy(update={"name": 'a < b & "c"'})
-    ElementTree.fromstring(bar_plot("t & t", [odd, figure(0.001)]))
-    ElementTree.fromstring(line_plot("t", entry().measured.series[0], 60))
+    bars = ElementTree.fromstring(bar_plot("t & t", [odd, figure(0.001)]))
+    assert odd.name in " ".join(bars.itertext())
+    lines = ElementTree.fromstring(line_plot("t", entry().measured.series[0], 60))
+    assert "t" in list(lines.itertext())
