@@ -26,41 +26,42 @@ LOOK_SECONDS = 0.2
 @contextlib.contextmanager
 def run_lock(run_dir: Path) -> Iterator[None]:
     """Hold the run. The kernel lets go when this process dies, however it dies."""
-    run_dir.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(run_dir / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise _refusal(run_dir, os.pread(descriptor, 300, 0)) from None
+    with _held(run_dir, LOCK) as descriptor:
         _wait_for_silence(run_dir)
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()} {socket.gethostname()}".encode(), 0)
+        _sign(descriptor)
         try:
             with _beating(descriptor):
                 yield
         finally:
             os.ftruncate(descriptor, 0)
-    finally:
-        os.close(descriptor)
 
 
 @contextlib.contextmanager
 def begun(run_dir: Path) -> Iterator[None]:
     """Held by a command from its first moment to its last: also while it starts a server and nobody works yet."""
+    with _held(run_dir, BEGUN) as descriptor:
+        _sign(descriptor)
+        yield
+        os.ftruncate(descriptor, 0)
+
+
+@contextlib.contextmanager
+def _held(run_dir: Path, name: str) -> Iterator[int]:
     run_dir.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(run_dir / BEGUN, os.O_RDWR | os.O_CREAT, 0o644)
+    descriptor = os.open(run_dir / name, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise _refusal(run_dir, os.pread(descriptor, 300, 0)) from None
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()} {socket.gethostname()}".encode(), 0)
-        yield
-        os.ftruncate(descriptor, 0)
+        yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _sign(descriptor: int) -> None:
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, f"{os.getpid()} {socket.gethostname()}".encode(), 0)
 
 
 def _refusal(run_dir: Path, owner: bytes) -> RunLocked:

@@ -129,4 +129,4 @@ def test_words_that_end_like_the_beginning_of_a_key_stay():
 @pytest.mark.parametrize("text", ["eyJ" * 40_000, "-----BEGIN PRIVATE KEY-----\n" * 20_000, "SG." * 40_000])
 def test_masking_takes_time_in_proportion(text):
     with within(3.0):
-        redactor({})(text)
+        assert len(redactor({})(text)) <= len(text)
