@@ -23,6 +23,7 @@ from buildloop.errors import (
 )
 from buildloop.events import also_told
 from buildloop.github.record import heading
+from buildloop.guarded import guards_kept
 from buildloop.people.answer import Answer, Choice
 from buildloop.people.asked import asks
 from buildloop.people.granted import after, read_granted, with_granted
@@ -96,6 +97,7 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
             leased(request),
             also_told(str(request.run_id), forward_to_prefect()),
             live_views(str(request.run_id)),
+            guards_kept(RunDir(request.run_dir).mark),
         ):
             check_sandbox(sandbox_of(request))
             fetch(request)
