@@ -8,7 +8,8 @@ can be found and killed: when the command ends, when buildloop closes the guard'
 killed, which closes that socket too.
 
 This process starts once in a run and waits for orders; each is carried out by a copy of it, because starting Python
-takes longer than all the rest. What it reads and writes is in `guarded.py`. Only the standard library, and little of it.
+takes longer than all the rest. What it reads and writes is in `guarded.py`. Only the standard library, and little of
+it.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def _carry_out(body: bytes, job: socket.socket, streams: list[int]) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     grace, count, cwd, *words = body.split(b"\0")
     argv, environment = words[: int(count)], words[int(count) :]
-    job.sendall(b"%d\n" % os.getpid())
+    job.sendall(b"begun\n")
     code = _guard(job.fileno(), float(grace), cwd, argv, environment, streams)
     try:
         job.sendall(b"%d\n" % code)

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,8 @@ from pathlib import Path
 GUARD = Path(__file__).with_name("guard.py")
 MARK = "_BUILDLOOP_MARK"
 LENGTH_BYTES = 8
+# The first that a guard says; its last word is the exit code.
+BEGUN = b"begun\n"
 # The longest that a guard needs to begin on a machine that is busy; who never begins was stopped.
 BEGIN_SECONDS = 60.0
 
@@ -41,19 +44,21 @@ class Order:
 
 
 class Guarded:
-    """A command under its guard. `pid` is the guard's."""
+    """A command under its guard."""
 
     def __init__(self, job: socket.socket) -> None:
+        """Raises OSError when no guard answers."""
         self._job, self._said, self._gone = job, b"", False
         if not self._hear(BEGIN_SECONDS):
             raise TimeoutError("the guard did not begin")
-        self.pid = int(self._said.split(b"\n")[0]) if self._said else 0
+        if self._gone:
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
     @property
     def exit_code(self) -> int | None:
         """None as long as it runs, and for ever when its guard was killed."""
-        lines = self._said.split(b"\n")
-        return int(lines[1]) if len(lines) > 2 else None
+        code = self._said.removeprefix(BEGUN)
+        return int(code) if code.endswith(b"\n") else None
 
     @property
     def ended(self) -> bool:
@@ -119,13 +124,10 @@ class Guards:
                 header = len(body).to_bytes(LENGTH_BYTES, "big")
                 socket.send_fds(self.orders, [header], [theirs.fileno(), *order.streams])
                 self.orders.sendall(body)
-            guarded = Guarded(ours)
-            if not guarded.pid:
-                raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+            return Guarded(ours)
         except BaseException:
             ours.close()
             raise
-        return guarded
 
     def end(self) -> None:
         """What still runs under its guards is theirs."""
@@ -138,6 +140,12 @@ class Guards:
 
 
 _kept: dict[str, Guards | None] = {}
+_begun: Counter[str] = Counter()
+
+
+def commands_begun(mark: str) -> int:
+    """How many commands with this mark this process has had started."""
+    return _begun[mark]
 
 
 @contextlib.contextmanager
@@ -156,6 +164,7 @@ def guarded(order: Order, mark: str) -> Iterator[Guarded]:
     """The running command. Whoever leaves before it has ended has it ended by its guard."""
     if not order.cwd.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(order.cwd))
+    _begun[mark] += 1
     running, own = _begin(order, mark)
     try:
         yield running

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, assert_never
 
 from prefect import flow
@@ -35,6 +36,7 @@ from buildloop.rundir import RunDir
 from buildloop.sandbox import check_sandbox, sandbox_of
 from buildloop.state import LoopState
 from buildloop.workspace.git import forget_calling_git
+from buildloop.workspace.kept_git import git_kept
 from buildloop.workspace.lock import run_lock
 from buildloop.workspace.worktree import open_again
 from flows.steps import end_session, first_gate, next_iteration
@@ -114,7 +116,13 @@ def _work(request: BuildRequest) -> BuildResult:
     prepare = configured(prepare_workspace, RetryPolicy(), request)
     workspace = prepare(step_key(request, 1, 0, "prepare"), request)
     open_again(workspace)
-    state = with_granted(LoopState.start(request, workspace), read_granted(request.run_dir))
+    with git_kept(Path(workspace.root), Path(workspace.repo)):
+        return _until_ended(LoopState.start(request, workspace))
+
+
+def _until_ended(state: LoopState) -> BuildResult:
+    request = state.request
+    state = with_granted(state, read_granted(request.run_dir))
     while True:
         state, stop = _until_stop(state)
         if stop.reason is StopReason.STUCK and unheard(request.run_dir, state.heard):
