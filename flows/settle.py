@@ -203,6 +203,7 @@ def run_gate(
                 session=state.session,
                 number=number,
                 step=step,
+                before=state.head,
                 commit=commit,
                 tree=tree,
                 commands=commands or state.request.test,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -11,6 +11,7 @@ from pathlib import Path
 from git.exc import GitCommandError
 from prefect import task
 
+from buildloop.choices import IntegrityLevel
 from buildloop.diagnosis.model import LogReading
 from buildloop.errors import GateStillRed, GateUnavailable
 from buildloop.gate.run import GateSetup, run_gate
@@ -18,7 +19,10 @@ from buildloop.models import CounterProof, GateReport, Verdict, WorkspaceInfo
 from buildloop.recovery.quarantine import judge, quarantined
 from buildloop.request import BuildRequest
 from buildloop.text import one_line
+from buildloop.workspace.ahead import asked_meanwhile
+from buildloop.workspace.checkpoint import DIFF
 from buildloop.workspace.integrity import Evidence, Ran, check_integrity, counter_proof, ran
+from buildloop.workspace.integrity.trees import CHANGES
 from buildloop.workspace.settled import arrive, leave, settle_after_gate
 from buildloop.workspace.worktree import reopen
 from tasks.options import DURABLE, attempt_number, attempts_left, tell
@@ -32,13 +36,14 @@ ORIGINALS = "originals"
 class GateInput:
     """`commit` holds `tree`; the workspace is put there first. `step` names the log and the task run. `baseline` is
     what the gate said before the agent touched anything; without it what ran is not compared. `counter_proof` is what
-    an earlier run on the same tree found: it is not asked again."""
+    an earlier run on the same tree found: it is not asked again. `before` is the commit that the agent began with."""
 
     request: BuildRequest
     workspace: WorkspaceInfo
     session: int
     number: int
     step: str
+    before: str
     commit: str
     tree: str
     commands: tuple[str, ...]
@@ -63,7 +68,8 @@ def gate(key: str, given: GateInput) -> GateReport:
     here = surroundings(given.request, given.workspace, given.environment)
     arrive(given.workspace, given.commit, here.mark)
     setup = gate_setup(here, given.request, given.workspace, given.session, given.number)
-    report = run_gate(given.commands, setup, given.tree, name=given.step)
+    with asked_meanwhile(Path(given.workspace.root), *_questions(given)):
+        report = run_gate(given.commands, setup, given.tree, name=given.step)
     clean = settle_after_gate(given.workspace, here.run.exclude_file)
     known = quarantined(Path(given.request.state_dir), given.workspace.repo_id, datetime.now(UTC))
     if not given.proof:
@@ -76,6 +82,14 @@ def gate(key: str, given: GateInput) -> GateReport:
     if not report.passed and attempts_left():
         raise GateStillRed(f"{report.in_words} at attempt {attempt_number()}")
     return report.model_copy(update={"attempts": attempt_number()})
+
+
+def _questions(given: GateInput) -> Iterator[tuple[str, ...]]:
+    """What the comparison with the start, and the diagnosis of a red gate, will ask of git."""
+    if given.request.integrity is not IntegrityLevel.OFF:
+        yield (*CHANGES, given.workspace.start_commit, given.commit)
+    if given.before != given.commit:
+        yield (*DIFF, given.before, given.commit)
 
 
 def _counter_proof(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import IO, cast
 
@@ -125,6 +125,12 @@ def _finish(process: subprocess.Popen[bytes], given: bytes) -> str:
     if process.returncode:
         raise GitCommandError(cast("list[str]", process.args), process.returncode, err, said)
     return said
+
+
+@lru_cache(maxsize=8)
+def known_git(where: Path, *arguments: str) -> str:
+    """The same for questions about commits that are named by their hashes: asked again, the answer is known."""
+    return run_git(where, *arguments)
 
 
 def git_or_none(where: Path, *arguments: str) -> str | None:
