@@ -10,10 +10,20 @@ from buildloop.diagnosis.fingerprint import fingerprint_reading
 from buildloop.diagnosis.model import Attempt, FailureMode
 from buildloop.diagnosis.stuck import detect_infinite_loop
 from buildloop.falsify import refuted
-from buildloop.models import CounterProof, GateReport, Iteration, LadderStep, Remedy, Strategy, Usage
+from buildloop.models import (
+    CounterProof,
+    GateReport,
+    Iteration,
+    LadderStep,
+    Recovery,
+    Remedy,
+    Strategy,
+    Usage,
+)
 from buildloop.recovery.ecosystems import declares_anew
 from buildloop.recovery.forbidden import returns_to_red_tree
 from buildloop.recovery.ladder import step_when_stuck, upgrade_is_due
+from buildloop.recovery.plain import PLAIN, plain_recovery
 from buildloop.recovery.policy import retry_policy
 from buildloop.recovery.redirect import redirect_note
 from buildloop.recovery.rerun.merge import merge_rerun
@@ -128,35 +138,42 @@ def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
         returned=returns_to_red_tree(state, iteration),
     )
     failure = fingerprint_reading(iteration.gate.reading)
-    act = configured(recover, retry_policy(strategy, request).recover, request)
     seen = replace(state, iterations=(*state.iterations, iteration))
     step = _ladder_step(seen, strategy, failure)
-    recovery = act(
-        step_key(request, state.session, number, f"recover-{turn}", iteration.gate.tree),
-        as_one(
-            RecoverInput(
-                request=request,
-                workspace=state.workspace,
-                session=state.session,
-                number=number,
-                strategy=strategy,
-                environment=state.environment_after(iteration),
-                restarts=state.restarts,
-                tried_before=state.was_tried(strategy.action, failure) and not declares_anew(iteration),
-                flaky=tuple(sorted(flaky_tests(iteration))),
-                tree=iteration.gate.tree,
-                evidence=found.diagnosis.evidence,
-                step=step,
-                rung=seen.rung + 1 if step is LadderStep.NEXT_AGENT else None,
-                redirect=redirect_note(seen, step) if step else "",
-                head=seen.head,
-                best_commit=seen.best_commit,
-            )
-        ),
+    rung = seen.rung + 1 if step is LadderStep.NEXT_AGENT else None
+    given = RecoverInput(
+        request=request,
+        workspace=state.workspace,
+        session=state.session,
+        number=number,
+        strategy=strategy,
+        environment=state.environment_after(iteration),
+        restarts=state.restarts,
+        tried_before=state.was_tried(strategy.action, failure) and not declares_anew(iteration),
+        flaky=tuple(sorted(flaky_tests(iteration))),
+        tree=iteration.gate.tree,
+        evidence=found.diagnosis.evidence,
+        step=step,
+        rung=rung,
+        redirect=redirect_note(seen, step) if step else "",
+        head=seen.head,
+        best_commit=seen.best_commit,
     )
     return Remedy(
-        fingerprint=failure, diagnosis=found.diagnosis, recovery=recovery, error_lines=found.error_lines
+        fingerprint=failure,
+        diagnosis=found.diagnosis,
+        recovery=_recovery(given, turn),
+        error_lines=found.error_lines,
     )
+
+
+def _recovery(given: RecoverInput, turn: int) -> Recovery:
+    """A task where something has to be done."""
+    request, strategy = given.request, given.strategy
+    if strategy.action in PLAIN:
+        return plain_recovery(request, strategy, given.step, given.rung)
+    act = configured(recover, retry_policy(strategy, request).recover, request)
+    return act(step_key(request, given.session, given.number, f"recover-{turn}", given.tree), as_one(given))
 
 
 def _ladder_step(state: LoopState, strategy: Strategy, failure: str) -> LadderStep | None:

@@ -43,6 +43,9 @@ def step_cache_key(_: TaskRunContext, parameters: dict[str, Any]) -> str:
 class OwnFolder(LocalFileSystem):
     """Results in the state directory. Prefect's own walks every folder above to find links, five times a task."""
 
+    _block_type_name = "buildloop folder"
+    _block_type_slug = "buildloop-folder"
+
     def _resolve_path(self, path: str) -> Path:
         base = Path(str(self.basepath))
         found = Path(os.path.normpath(base / path)) if path else base

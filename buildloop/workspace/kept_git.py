@@ -112,7 +112,9 @@ def repository(root: Path) -> Iterator[git.Repo]:
             yield once
         return
     reading = getattr(_open[root].git, "cat_file_all", None) if root in _open else None
-    if reading is not None and reading.proc.poll() is not None:  # killed: every object would seem to be missing
+    if (
+        reading is not None and reading.proc.poll() is not None
+    ):  # killed: every object would seem to be missing
         _open.pop(root).close()
     if root not in _open:
         _open[root] = git.Repo(root)
