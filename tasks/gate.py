@@ -23,7 +23,7 @@ from buildloop.workspace.ahead import asked_meanwhile
 from buildloop.workspace.checkpoint import DIFF
 from buildloop.workspace.integrity import Evidence, Ran, check_integrity, counter_proof, ran
 from buildloop.workspace.integrity.trees import CHANGES
-from buildloop.workspace.settled import arrive, leave, settle_after_gate
+from buildloop.workspace.settled import AfterGate, arrive, leave, settle_after_gate
 from buildloop.workspace.worktree import reopen
 from tasks.options import DURABLE, attempt_number, attempts_left, tell
 from tasks.surroundings import Surroundings, gate_setup, surroundings
@@ -70,12 +70,12 @@ def gate(key: str, given: GateInput) -> GateReport:
     setup = gate_setup(here, given.request, given.workspace, given.session, given.number)
     with asked_meanwhile(Path(given.workspace.root), *_questions(given)):
         report = run_gate(given.commands, setup, given.tree, name=given.step)
-    clean = settle_after_gate(given.workspace, here.run.exclude_file)
+    after = settle_after_gate(given.workspace, here.run.exclude_file)
     known = quarantined(Path(given.request.state_dir), given.workspace.repo_id, datetime.now(UTC))
     if not given.proof:
         report = judge(report, known)
-    report = _with_integrity(given, here, report, _counter_proof(given, here, setup, known))
-    leave(given.workspace, given.commit, here.mark, clean=clean and report.counter_proof is None)
+    report = _with_integrity(given, here, report, after, _counter_proof(given, here, setup, known))
+    leave(given.workspace, given.commit, here.mark, clean=after.clean and report.counter_proof is None)
     tell(f"{given.label}: {report.in_words}", "gate", report.verdict)
     if report.verdict is Verdict.COULD_NOT_RUN and given.must_run:
         raise GateUnavailable(report.explanation)
@@ -133,6 +133,7 @@ def _with_integrity(
     given: GateInput,
     here: Surroundings,
     report: GateReport,
+    after: AfterGate,
     prove: Callable[[Evidence], CounterProof | None] | None,
 ) -> GateReport:
     before = now = Ran()
@@ -142,7 +143,13 @@ def _with_integrity(
         now = ran(report.reading, left)
     request = given.request
     evidence = Evidence(
-        given.workspace, given.commit, given.commands, before, now, request.allow_test_changes
+        given.workspace,
+        given.commit,
+        given.commands,
+        before,
+        now,
+        request.allow_test_changes,
+        after.untracked,
     )
     green = report.passed
     report = check_integrity(

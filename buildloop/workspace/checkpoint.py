@@ -20,7 +20,7 @@ from buildloop.workspace.staging import Added, Staged, look_at_index, stage
 from buildloop.workspace.standing import commit_at, has_begun, head_of, on_branch
 
 SUBJECTS_SHOWN = 20
-DIFF = ("diff", "--no-color", "--no-ext-diff")
+DIFF = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--unified=1")
 
 
 @dataclass(frozen=True, slots=True)

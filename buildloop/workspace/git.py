@@ -56,14 +56,15 @@ def write_git(
 
 
 def begin_git(
-    output: IO[bytes], where: Path, *arguments: str, env: Mapping[str, str] | None = None
+    output: IO[bytes] | None, where: Path, *arguments: str, env: Mapping[str, str] | None = None
 ) -> Callable[[], None]:
     """The same, begun: it runs until it is waited for by calling the answer."""
     process = _start(where, arguments, env, subprocess.DEVNULL, output)
 
     def wait() -> None:
         _finish(process, b"")
-        output.seek(0)
+        if output is not None:
+            output.seek(0)
 
     return wait
 
