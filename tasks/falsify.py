@@ -22,9 +22,10 @@ from buildloop.models import AgentOutcome, AgentReply, GateReport, Refutation, R
 from buildloop.redact import mask_own
 from buildloop.request import BuildRequest
 from buildloop.stopwatch import save_stopwatch, worked_seconds
-from buildloop.workspace.checkpoint import diff_text, settle_after_gate
+from buildloop.workspace.checkpoint import diff_text
 from buildloop.workspace.link import commit_folders
 from buildloop.workspace.second import added_files, second_worktree
+from buildloop.workspace.settled import settle_after_gate
 from buildloop.workspace.trial import as_entry, standing_on, tree_with
 from buildloop.workspace.worktree import reopen
 from tasks.options import DURABLE, attempts_left, tell

@@ -18,8 +18,8 @@ from buildloop.models import CounterProof, GateReport, Verdict, WorkspaceInfo
 from buildloop.recovery.quarantine import judge, quarantined
 from buildloop.request import BuildRequest
 from buildloop.text import one_line
-from buildloop.workspace.checkpoint import settle_after_gate
 from buildloop.workspace.integrity import Evidence, Ran, check_integrity, counter_proof, ran
+from buildloop.workspace.settled import arrive, leave, settle_after_gate
 from buildloop.workspace.worktree import reopen
 from tasks.options import DURABLE, attempt_number, attempts_left, tell
 from tasks.surroundings import Surroundings, gate_setup, surroundings
@@ -61,14 +61,15 @@ class GateInput:
 def gate(key: str, given: GateInput) -> GateReport:
     """Run the commands. Where the policy allows reruns of a red gate, ask Prefect for one."""
     here = surroundings(given.request, given.workspace, given.environment)
-    reopen(given.workspace, given.commit)
+    arrive(given.workspace, given.commit, here.mark)
     setup = gate_setup(here, given.request, given.workspace, given.session, given.number)
     report = run_gate(given.commands, setup, given.tree, name=given.step)
-    settle_after_gate(given.workspace, here.run.exclude_file)
+    clean = settle_after_gate(given.workspace, here.run.exclude_file)
     known = quarantined(Path(given.request.state_dir), given.workspace.repo_id, datetime.now(UTC))
     if not given.proof:
         report = judge(report, known)
     report = _with_integrity(given, here, report, _counter_proof(given, here, setup, known))
+    leave(given.workspace, given.commit, here.mark, clean=clean and report.counter_proof is None)
     tell(f"{given.label}: {report.in_words}", "gate", report.verdict)
     if report.verdict is Verdict.COULD_NOT_RUN and given.must_run:
         raise GateUnavailable(report.explanation)

@@ -21,6 +21,7 @@ from buildloop.workspace.standing import head_of, on_branch, stands_at
 
 # Where installs put packages inside the workspace; a project that does not ignore them still needs them.
 INSTALLED = ("node_modules", "vendor")
+NOT_INSTALLED = tuple(word for name in INSTALLED for word in ("-e", name))
 
 
 def prepare_worktree(request: BuildRequest) -> WorkspaceInfo:
@@ -105,12 +106,18 @@ def put_back(workspace: WorkspaceInfo, commit: str) -> None:
         run_git(root, "symbolic-ref", "HEAD", f"refs/heads/{workspace.branch}")
         run_git(root, "reset", "--quiet", "--hard", commit)
         drop_bytecode(root, filter(None, changed))
-    clean = ("clean", "-fdq", *(word for name in INSTALLED for word in ("-e", name)))
+    clean(workspace)
+
+
+def clean(workspace: WorkspaceInfo) -> None:
+    """Take away what is neither tracked nor ignored."""
+    root = Path(workspace.root)
+    words = ("clean", "-fdq", *NOT_INSTALLED)
     try:
-        run_git(root, *clean)
+        run_git(root, *words)
     except GitCommandError:  # folders that were made read-only, as some package caches are
         _open_folders(root)
-        run_git(root, *clean)
+        run_git(root, *words)
 
 
 def _open_folders(root: Path) -> None:
