@@ -96,7 +96,7 @@ def _untried(given: FalsifyInput, here: Surroundings, why: str) -> Refutation:
         "loop.degraded", what="--falsify: nobody tried to refute the work", why=here.redact(why)
     )
     tell(f"{given.label}: not tried", "falsify")
-    return Refutation(agent=given.agent, refuted=False, why=f"It was not tried: {here.redact(why)}")
+    return Refutation(agent=given.agent, refuted=False, tried=False, why=here.redact(why))
 
 
 def _written(given: FalsifyInput, here: Surroundings) -> tuple[RefutingTest, ...]:
