@@ -10,7 +10,7 @@ from pathlib import Path
 from buildloop.models import WorkspaceInfo
 from buildloop.workspace.git import run_git
 from buildloop.workspace.integrity.compare import compare_tests
-from buildloop.workspace.integrity.counter.renames import moved_files, renamed
+from buildloop.workspace.integrity.counter.renames import renamed, renames
 from buildloop.workspace.integrity.executed import Ran, kept_from_running, missing_tests, not_run
 from buildloop.workspace.integrity.files import is_test, matches
 from buildloop.workspace.integrity.gate_files import Read, changed_gate, gate_of
@@ -145,16 +145,20 @@ def _gate(
     # What the gate's script only reads in, and the gate complained about at the start, is there to be mended.
     said = "\n".join(evidence.before.said)
     subject = {name for name in gate.sourced if name.rpartition("/")[2] in said}
-    moved = moved_files(changes)
+    names = renames(changes, gate.scripts)
+    moved = {change.old_name: change.name for change in changes if change.status == "R"}
 
     def under_new_names(name: str) -> str | None:
-        """A gate that only follows a file of the product to its new place is the same gate."""
+        """A gate that only follows what the product is called now is the same gate."""
         text = old(name)
-        return renamed(text, moved) if text and moved else text
+        return renamed(text, names) if text and names else text
 
+    edits = changed_gate(gate, under_new_names, new, changed - subject, with_tests, moved)
     found = [
-        Objection("gate", file, text)
-        for file, text in changed_gate(gate, under_new_names, new, changed - subject, with_tests)
+        Objection("gate", one.file, f"{one.text} ({one.narrows})")
+        if one.narrows
+        else Objection("gate edited", one.file, one.text)
+        for one in edits
     ]
     shims = [
         c.name
