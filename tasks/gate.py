@@ -126,10 +126,17 @@ def _with_integrity(
         left = here.run.iteration_dir(given.session, given.number).glob(f"{given.step}*.junit.xml")
         now = ran(report.reading, left)
     request = given.request
-    evidence = Evidence(
-        given.workspace, given.commit, given.commands, before, now, request.allow_test_changes
-    )
     green = report.passed
+    evidence = Evidence(
+        given.workspace,
+        given.commit,
+        given.commands,
+        before,
+        now,
+        request.allow_test_changes,
+        goal=request.goal,
+        green=green,
+    )
     report = check_integrity(
         report, evidence, request.integrity, here.redact, prove and partial(prove, evidence)
     )

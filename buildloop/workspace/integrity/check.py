@@ -11,7 +11,14 @@ from buildloop.models import WorkspaceInfo
 from buildloop.workspace.git import run_git
 from buildloop.workspace.integrity.compare import compare_tests
 from buildloop.workspace.integrity.counter.renames import renamed, renames
-from buildloop.workspace.integrity.executed import Ran, kept_from_running, missing_tests, not_run
+from buildloop.workspace.integrity.counter.spliced import inline_tests
+from buildloop.workspace.integrity.executed import (
+    Ran,
+    kept_from_running,
+    missing_tests,
+    not_run,
+    red_all_the_same,
+)
 from buildloop.workspace.integrity.files import is_test, matches
 from buildloop.workspace.integrity.gate_files import Read, changed_gate, gate_of
 from buildloop.workspace.integrity.hard_coded import Literals, hard_coded
@@ -30,7 +37,8 @@ MOST_TEST_FILES = 500
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is judged: two trees, the commands, what ran at the start and now, and what may be changed."""
+    """What is judged: two trees, the commands, what ran at the start and now, what may be changed and what was asked
+    for."""
 
     workspace: WorkspaceInfo
     commit: str
@@ -38,6 +46,8 @@ class Evidence:
     before: Ran = field(default_factory=Ran)
     now: Ran = field(default_factory=Ran)
     allowed: Sequence[str] = ()
+    goal: str = ""
+    green: bool = False
 
 
 def objections_to(evidence: Evidence) -> list[Objection]:
@@ -101,7 +111,7 @@ def tests_of(changes: Sequence[Change], *, newer: bool) -> Tests:
         name, text = (change.name, change.after) if newer else (change.old_name, change.before)
         if text is None or not (is_test(name) or (name.endswith(".rs") and "#[" in text and "test" in text)):
             continue
-        reading = read_file(name, text)
+        reading = read_file(name, text if is_test(name) else inline_tests(text))
         if reading is None:
             unreadable.add(name)
             continue
@@ -173,10 +183,15 @@ def _gate(
 
 def _execution(evidence: Evidence, before: Tests, after: Tests) -> list[Objection]:
     missing = missing_tests(evidence.before, evidence.now)
-    return not_run(evidence.before, evidence.now) + [
-        Objection("not run", _file_of(test, before), f"{test} ran at the start and did not run now")
-        for test in kept_from_running(missing, before.units, after.units)
-    ]
+    unheard = red_all_the_same(evidence.now) if evidence.green else []
+    return (
+        unheard
+        + not_run(evidence.before, evidence.now)
+        + [
+            Objection("not run", _file_of(test, before), f"{test} ran at the start and did not run now")
+            for test in kept_from_running(missing, before.units, after.units)
+        ]
+    )
 
 
 def _file_of(test: str, tests: Tests) -> str:

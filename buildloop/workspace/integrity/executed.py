@@ -63,6 +63,14 @@ def not_run(before: Ran, now: Ran) -> list[Objection]:
     return []
 
 
+def red_all_the_same(now: Ran) -> list[Objection]:
+    """A gate that is green although its runner counted failures."""
+    if now.counts and now.counts.failed and set(now.tools) & ALWAYS_COUNT:
+        text = f"the runner counted {now.counts.failed} failed, and the gate is green all the same"
+        return [Objection("count", "", text)]
+    return []
+
+
 def missing_tests(before: Ran, now: Ran) -> list[str]:
     """Tests that ran at the start and not now; parameters do not count, they are compared in the sources."""
     if not before.tests or not now.tests:

@@ -42,6 +42,9 @@ INFRASTRUCTURE = re.compile(
     r"|(?:^|/)[^/]*(?:test|check|verify|lint|unit|smoke|assert|expect|validate|gate|spec|compare|diff|golden|harness|^ci)[^/]*$",
     re.I,
 )
+OWN_FOLDER = re.compile(
+    r"\$\(\s*dirname\s+(?:--\s+)?\"?\$\{?(?:0|BASH_SOURCE(?:\[0\])?)\}?\"?\s*\)|\$\{(?:0|BASH_SOURCE(?:\[0\])?)%/\*\}"
+)
 ONLY_SAYS = re.compile(r"(?:echo|printf)\s[^|&;<>$`]*$")
 MOST_FILES = 200
 
@@ -94,7 +97,7 @@ def _follow(text: str, folder: str, named: bool, gate: Gate, read: Read) -> Iter
             gate.scripts.add(script)
             if not named and words[0] in (".", "source"):
                 gate.sourced.add(script)
-            content = read(script) or ""
+            content = OWN_FOLDER.sub(posixpath.dirname(script) or ".", read(script) or "")
             if _is_shell(script, content):
                 yield content, folder, False
 

@@ -6,9 +6,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from buildloop.workspace.integrity.gate_steps import Step, Steps, same_program, says, steps_in
 from buildloop.workspace.integrity.makefiles import Makefile, reached
+from buildloop.workspace.integrity.option_lines import HARMLESS_OPTIONS, SPEAKING_OPTIONS
 from buildloop.workspace.integrity.readers.tokens import tokenize
 
 NARROWING = re.compile(
@@ -74,11 +76,13 @@ def narrowed(before: Steps, after: Steps) -> str | None:
 
 
 def _covers(old: Step, new: Step, functions: Iterable[str]) -> bool:
-    if (new.excused and not old.excused) or new.depth > old.depth:
+    looser = (new.excused and not old.excused) or (new.joined and not old.joined)
+    if looser or new.depth > old.depth:
         return False
     if old.words[0] == new.words[0] == "set":
         return set("".join(old.words[1:])) <= set("".join(new.words[1:])) and "+e" not in new.words
-    wanted, given = same_program(old.words), same_program(new.words)
+    wanted = [word for word in same_program(old.words) if not SPEAKING_OPTIONS.match(word)]
+    given = same_program(new.words)
     added, place = [], 0
     for word in given:
         if place < len(wanted) and word == wanted[place]:
@@ -89,7 +93,10 @@ def _covers(old: Step, new: Step, functions: Iterable[str]) -> bool:
         return False
     in_front = [word for at, word in added if at == 0]
     wrapped = all(word in PREFIXES or word in functions or re.match(r"\w+=|\d", word) for word in in_front)
-    return wrapped and not any(NARROWING.fullmatch(word) for at, word in added if at)
+    starts = wanted[:1] in (["make"], ["sh"])
+    return wrapped and not any(
+        NARROWING.fullmatch(word) and (starts or not HARMLESS_OPTIONS.match(word)) for at, word in added if at
+    )
 
 
 def makefile_narrowed(before: Makefile, after: Makefile, targets: list[str]) -> str | None:
@@ -97,9 +104,9 @@ def makefile_narrowed(before: Makefile, after: Makefile, targets: list[str]) -> 
     was, now = reached(before, targets), reached(after, targets)
     if gone := next((one for one in targets if one in before.recipes and one not in after.recipes), None):
         return f"the target '{gone}' is gone"
-    phony = [one for one in before.needs.get(".PHONY", []) if one in was and one in now]
-    if real := next((one for one in phony if one not in after.needs.get(".PHONY", [])), None):
-        return f"'{real}' is not made when there is a file of that name"
+    phony = set(before.needs.get(".PHONY", [])) & {*was} & {*now} - set(after.needs.get(".PHONY", []))
+    if phony:
+        return f"'{min(phony)}' is not made when there is a file of that name"
     if (not targets and was[:1] != now[:1]) or _conditions(after, now) - _conditions(before, was):
         return "what is made now depends on something else"
     return _looser(before, after) or narrowed(_recipe_steps(before, was), _recipe_steps(after, now))
@@ -136,7 +143,7 @@ def _recipe_steps(make: Makefile, targets: Sequence[str]) -> Steps:
             ignored = "-" in (marks.group() if marks else "")
             text = expanded(line.lstrip("@+- \t"), make.variables).replace("$@", target)
             steps = steps_in(text, recipe=True)
-            found += [Step(s.words, s.excused or ignored, s.depth, s.inside) for s in steps.steps]
+            found += [replace(one, excused=one.excused or ignored) for one in steps.steps]
             functions |= steps.functions
             texts.append(line.lstrip("@+ \t"))
     return Steps(tuple(found), frozenset(functions), "\n".join(texts))
@@ -154,7 +161,7 @@ def package_narrowed(
     before: Callable[[str], list[str]], after: Callable[[str], list[str]], name: str
 ) -> str | None:
     """Scripts that only call other scripts of the package are what those do."""
-    return narrowed(steps_in(_flat(before, name)), steps_in(_flat(after, name)))
+    return narrowed(steps_in(_flat(before, name), recipe=True), steps_in(_flat(after, name), recipe=True))
 
 
 def _flat(scripts: Callable[[str], list[str]], name: str, depth: int = 4) -> str:

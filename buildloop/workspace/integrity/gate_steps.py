@@ -30,6 +30,7 @@ class Step:
     excused: bool = False
     depth: int = 0
     inside: bool = False  # of a function
+    joined: bool = False  # one of several conditions
 
     @property
     def ends(self) -> bool:
@@ -63,9 +64,9 @@ def steps_in(text: str, *, recipe: bool = False) -> Steps:
                     or (after == ";" and not careful and not _structure(following) and not condition)
                 )
                 depth = sum(one in CONDITIONS for one in stack) - condition
-                depth += before == "&&" and bool(PROBES.match(parts[index - 1][1]))
-                inside = "}" in stack
-                found.append(Step(words, excused, depth, inside))
+                depth += before in ("&&", "||") and bool(PROBES.match(parts[index - 1][1]))
+                joined = condition and after in ("&&", "||")
+                found.append(Step(words, excused, depth, "}" in stack, joined))
     return Steps(tuple(found), frozenset(functions), text)
 
 
