@@ -134,7 +134,6 @@ def _with_integrity(
         before,
         now,
         request.allow_test_changes,
-        goal=request.goal,
         green=green,
     )
     report = check_integrity(

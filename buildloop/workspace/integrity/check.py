@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -37,8 +37,8 @@ MOST_TEST_FILES = 500
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is judged: two trees, the commands, what ran at the start and now, what may be changed and what was asked
-    for."""
+    """What is judged: two trees, the commands, what ran at the start and now, what may be changed, and whether the gate
+    is green."""
 
     workspace: WorkspaceInfo
     commit: str
@@ -46,7 +46,6 @@ class Evidence:
     before: Ran = field(default_factory=Ran)
     now: Ran = field(default_factory=Ran)
     allowed: Sequence[str] = ()
-    goal: str = ""
     green: bool = False
 
 
@@ -71,8 +70,15 @@ def _objections(evidence: Evidence, blob: Blob) -> list[Objection]:
     found += _execution(evidence, before, after)
     kept = [one for one in found if not (one.file and matches(one.file, evidence.allowed))]
     if any(matches(name, evidence.allowed) for c in changes for name in (c.name, c.old_name)):
-        kept = [one for one in kept if one.rule != "count"]
-    return list(dict.fromkeys(kept))
+        kept = [one for one in kept if one.rule not in ("count", "uncounted")]
+    return list(dict.fromkeys(_certain_selection(one, evidence) for one in kept))
+
+
+def _certain_selection(one: Objection, evidence: Evidence) -> Objection:
+    """Which files a runner looks at may follow files that moved, where as many tests ran as at the start."""
+    before, now = evidence.before.counts, evidence.now.counts
+    counted = before and now and now.run >= before.run
+    return replace(one, rule="config") if one.rule == "selection" and not counted else one
 
 
 def judge_trees(
@@ -155,8 +161,8 @@ def _gate(
     # What the gate's script only reads in, and the gate complained about at the start, is there to be mended.
     said = "\n".join(evidence.before.said)
     subject = {name for name in gate.sourced if name.rpartition("/")[2] in said}
-    names = renames(changes, gate.scripts)
     moved = {change.old_name: change.name for change in changes if change.status == "R"}
+    names = moved | renames(changes, gate.scripts)
 
     def under_new_names(name: str) -> str | None:
         """A gate that only follows what the product is called now is the same gate."""

@@ -55,7 +55,7 @@ def not_run(before: Ran, now: Ran) -> list[Objection]:
     if counted and now.counts is None and not set(before.tools) - ALWAYS_COUNT:
         return [
             Objection(
-                "count",
+                "uncounted",
                 "",
                 f"no test was counted, but {before.counts.run if before.counts else 0} ran at the start",
             )

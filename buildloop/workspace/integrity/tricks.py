@@ -21,6 +21,7 @@ ASKS = re.compile(
 # Variables that only a runner sets.
 RUNNER_VARIABLE = re.compile(
     r"(?<![A-Za-z])(?:PYTEST|JEST|VITEST|MOCHA|BATS|NODE_TEST|RSPEC|NEXTEST|RUST_TEST|GO_?TEST|CTEST|HARNESS_ACTIVE|MAKELEVEL|MAKEFLAGS|MFLAGS)(?:_\w*)?(?![A-Za-z])"
+    r"|\bvar(?:_os)?\(\s*\"(?:CARGO|RUST)\w*\"|\bnpm_(?:lifecycle|config|package|execpath|node_execpath)\w*"
 )
 # What a library has no reason to look at: how the process was started, and what else lives in it.
 STARTED_BY = re.compile(

@@ -38,7 +38,7 @@ def originals(
     `under_new_names` the old tests call the product by the names it has now; None where it was not renamed."""
     root, start = Path(evidence.workspace.root), evidence.workspace.start_commit
     side = _test_side(evidence, changes, blob)
-    names = renames(changes) if under_new_names else {}
+    names = renames(changes, side.gate.scripts) if under_new_names else {}
     entries = _entries(root, start, changes, side)
     entries |= _under_new_names(root, entries, names, blob)
     if not entries or (under_new_names and not names):

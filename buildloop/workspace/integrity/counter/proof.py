@@ -7,11 +7,13 @@ from pathlib import Path
 
 from buildloop.models import CounterProof, CounterVerdict, GateReport
 from buildloop.workspace.integrity.check import Evidence
+from buildloop.workspace.integrity.counter.call_forms import only_called_differently
 from buildloop.workspace.integrity.counter.originals import Originals, originals
 from buildloop.workspace.integrity.counter.variation import Varied, varied
 from buildloop.workspace.integrity.counter.weigh import weigh, weigh_variation
 from buildloop.workspace.integrity.counter.written_in import told_by_tests, tree_of
 from buildloop.workspace.integrity.executed import Ran
+from buildloop.workspace.integrity.model import Change
 from buildloop.workspace.integrity.trees import blobs, changes_between
 from buildloop.workspace.trial import standing_on
 
@@ -28,14 +30,23 @@ def counter_proof(evidence: Evidence, run: RunGate, quarantined: Collection[str]
         changes = changes_between(root, evidence.workspace.start_commit, evidence.commit, blob)
         made = originals(evidence, changes, blob)
         again = originals(evidence, changes, blob, under_new_names=True) if made else None
-        others = varied(changes, told_by_tests(evidence, blob), evidence.goal)
+        others = varied(changes, told_by_tests(evidence, blob))
     proof = _shown_twice(evidence, made, run, quarantined, 1) if made else None
+    if made and proof and proof.verdict is CounterVerdict.OVERTURNED:
+        proof = _unless_only_the_form(proof, made, changes)
     if proof and proof.verdict is CounterVerdict.UNCLEAR and again:
         second = _shown_twice(evidence, again, run, quarantined, 3)
         proof = second.model_copy(update={"seconds": proof.seconds + second.seconds})
     if others and (proof is None or proof.verdict is not CounterVerdict.OVERTURNED):
         return _with_other_values(evidence, others, run, quarantined) or proof
     return proof
+
+
+def _unless_only_the_form(proof: CounterProof, made: Originals, changes: Sequence[Change]) -> CounterProof:
+    if not only_called_differently(changes, made.restored):
+        return proof
+    why = "the old tests call functions in a form that they no longer have"
+    return proof.model_copy(update={"verdict": CounterVerdict.UNCLEAR, "failing": (), "why": why})
 
 
 def _shown_twice(

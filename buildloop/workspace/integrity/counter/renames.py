@@ -42,15 +42,16 @@ def moved_files(changes: Sequence[Change]) -> dict[str, str]:
 
 
 def _identifiers(changes: Sequence[Change], gate: Collection[str]) -> dict[str, str]:
+    side = [c for c in changes if is_test(c.name) or c.old_name in gate or c.name.endswith(".rs")]
     product = [
         change
         for change in changes
-        if not is_test(change.name) and change.old_name not in gate and not NO_PRODUCT.search(change.name)
+        if (change not in side or change.name.endswith(".rs")) and not NO_PRODUCT.search(change.name)
     ]
     before = {word for change in product for word in NAME.findall(_code(change.name, change.before))}
     after = {word for change in product for word in NAME.findall(_code(change.name, change.after))}
     seen: dict[str, set[str]] = {}
-    for change in changes:
+    for change in side:
         for old, new in _replaced(change.before or "", change.after or ""):
             seen.setdefault(old, set()).add(new)
     return {

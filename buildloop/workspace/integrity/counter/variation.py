@@ -2,8 +2,8 @@
 
 A branch that compares with a test's own input may be a rule or the answer to that one test. So the gate runs once more
 with other values in the new comparisons: where as many tests fail as at the start, nothing but these comparisons had
-turned them green. Words of a language or protocol (plain lower-case words, what the product knew before, what the goal
-names) are no data of a test, and base cases (0, 1, empty) say nothing.
+turned them green. Words of a language or protocol (plain lower-case words, values that the product had before) are no
+data of a test, and base cases (0, 1, empty) say nothing.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ COMPARED = re.compile(
     rf"|(?:\b(?:case|when)\s+(?P<cases>[^\n:]*?{LITERAL}[^\n:]*?)\s*(?::|then\b|=>|->|$))"
     rf"|(?:(?:^|[{{(\[,|]\s*)(?P<key>{LITERAL}(?:\s*\|\s*{LITERAL})*)\s*(?:=>|:(?!:))\s*\S)"
     rf"|(?:\[\s*(?P<pair>{LITERAL})\s*,\s*{LITERAL}\s*\])"
+    rf"|(?:===?\s*(?P<whole>[\[(]\s*{LITERAL}(?:\s*,\s*{LITERAL})*\s*,?\s*[\])]))"
     rf"|(?:{NAME}\s+in\s+[(\[{{](?P<within>{LITERAL}(?:\s*,\s*{LITERAL})*))"
     rf"|(?:\[(?P<listed>{LITERAL}(?:\s*,\s*{LITERAL})*)\]\.(?:includes|contains|include\?|indexOf)\()"
 )
@@ -37,6 +38,7 @@ SHELL_COMPARED = re.compile(
 SHELL_ONE = re.compile(rf"{LITERAL}|{BARE}")
 TRIVIAL = frozenset({"", "0", "1", "2", "-1", "10", "100", "0.0", "1.0", " "})
 PLAIN_WORD = re.compile(r"[a-z][a-z_-]*|[A-Z][A-Z_]*|-{1,2}[a-z][\w-]*|\W|\w")
+QUIET = re.compile(r"\"\"\".*?\"\"\"|/\*.*?\*/|(?m:(?:^|\s)(?:#|//).*$)", re.S)
 SMALL_NUMBERS = frozenset(map(str, (*range(3, 11), 100, 1000)))
 WORD = re.compile(r"[\w.:/@%+-]+")
 LENGTH = re.compile(r"\b(?:len|length|size|count)\b")
@@ -69,8 +71,8 @@ def told(texts: Iterable[str]) -> Told:
     return Told(frozenset[str]().union(*map(values_in, known)), f" {row} ")
 
 
-def varied(changes: Sequence[Change], tests: Callable[[], Told], goal: str) -> list[Varied]:
-    """`tests` says what the tests of the start are made of; what the goal names is no secret of theirs."""
+def varied(changes: Sequence[Change], tests: Callable[[], Told]) -> list[Varied]:
+    """`tests` says what the tests of the start are made of."""
     found = []
     for change in changes:
         if change.after is None or is_test(change.name) or not _is_code(change):
@@ -78,9 +80,15 @@ def varied(changes: Sequence[Change], tests: Callable[[], Told], goal: str) -> l
         fresh = set(added_lines(change.before or "", change.after, change.name))
         if not any(_asked(line, change) for line in fresh):
             continue
-        words = {*values_in(change.before or ""), *values_in(goal)}
+        words = {bare(one) for one in ONE.findall(QUIET.sub("", change.before or ""))}
         spelled = {bare(one) for line in fresh for one in SHELL_ONE.findall(line)}
-        telling = {one for one in spelled - words if _telling(one) and tests().has(one)}
+        whole = {
+            bare(one)
+            for line in fresh
+            for found in COMPARED.finditer(line)
+            for one in ONE.findall(found["whole"] or "")
+        }
+        telling = {one for one in spelled - words if (_telling(one) or one in whole) and tests().has(one)}
         small = SMALL_NUMBERS & tests().values
         lines: list[str] = []
         values: list[str] = []
@@ -131,8 +139,9 @@ def _exchanged(line: str, change: Change, telling: Collection[str]) -> tuple[str
     seen: list[str] = []
 
     def other(literal: re.Match[str]) -> str:
+        """Beside one value of the tests, the others in the same place are of the same kind."""
         value = bare(literal.group())
-        if value not in telling:
+        if value not in telling and not (seen and _telling(value)):
             return literal.group()
         seen.append(value)
         return another(literal.group(), telling)
