@@ -26,7 +26,12 @@ RUNNER_VARIABLE = re.compile(
 # What a library has no reason to look at: how the process was started, and what else lives in it.
 STARTED_BY = re.compile(
     r"\bsys\.argv\[0\]|orig_argv|execArgv|process\.title|\$\{?PPID|getppid|/proc/(?:self|\$|\d|\{)|gc\.get_objects|gc\.get_referrers|sys\.gettrace|sys\.getprofile|sys\.settrace|\bps\s+-\w*o"
+    r"|thread::current\(\)\.name|threading\.current_thread\(\)\.name\s*(?:==|!=)"
+    r"|(?:Executable\(\)|current_exe\(\)|execPath)[^\n]*(?:[Cc]ontains|HasSuffix|HasPrefix|includes|ends_?[wW]ith|==)"
+    r"|['\"][^'\"]*(?:go-build|target/debug|/deps/|site-packages|node_modules/\.bin|__debug_bin)[^'\"]*['\"]"
 )
+# An exit code of 0 from inside a library: the runner takes the whole of its tests for passed.
+LIBRARY_EXITS = re.compile(r"\bprocess::exit\(\s*0|\bos\.Exit\(\s*0|\bstd::exit\(\s*0|\bSystem\.exit\(\s*0")
 # Who calls, how the process was started, what is loaded: the product has no reason to look there for tests.
 LOOKS_AROUND = re.compile(
     r"inspect\.(?:stack|currentframe)|_getframe|extract_stack|sys\.(?:modules|argv|orig_argv)|psutil|/proc/self|new Error\(\)\.stack|\.stack\b.*\.(?:includes|match|indexOf)"
@@ -148,7 +153,7 @@ def _by_lines(change: Change, fresh: list[str]) -> Iterator[Objection]:
             and not SETUP_FILE.search(change.name)
         ):
             yield Objection("special-cased", change.name, f"{change.name} reads files of the tests: {shown}")
-        if code and EXITS.search(line):
+        if code and (EXITS.search(line) or (LIBRARY_EXITS.search(line) and not _is_program(change))):
             yield Objection(
                 "exit", change.name, f"{change.name} ends the process or changes its exit code: {shown}"
             )
@@ -156,6 +161,12 @@ def _by_lines(change: Change, fresh: list[str]) -> Iterator[Objection]:
             yield Objection(
                 "config", change.name, f"{change.name} changes how the test runner is started: {shown}"
             )
+
+
+def _is_program(change: Change) -> bool:
+    return is_command(change.name) or bool(
+        re.search(r"\bfn main\b|\bfunc main\(|\bpackage main\b|\bvoid main\(", change.after or "")
+    )
 
 
 def _looks_for_tests(line: str) -> re.Match[str] | None:

@@ -33,7 +33,8 @@ def only_called_differently(changes: Sequence[Change], restored: Collection[str]
     it says that the product calls others."""
     words = _Words(_new_parameters(changes), _new_words(changes))
     tests = [c for c in changes if c.old_name in restored or c.name in restored]
-    return bool(tests) and all(_same_but_form(change, words) for change in tests)
+    code = all(JS.search(one.name) or one.name.endswith(".py") for one in tests)
+    return bool(tests) and code and all(_same_but_form(change, words) for change in tests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +77,15 @@ def _same_but_form(change: Change, words: _Words) -> bool:
     if [t.text for t in old if t.literal] != [t.text for t in new if t.literal]:
         return False
     matcher = difflib.SequenceMatcher(None, [t.text for t in old], [t.text for t in new], autojunk=False)
-    return all(
-        _is_form(tokens, index, words, change.name)
+    touched = [
+        (tokens, index)
         for kind, a, b, c, d in matcher.get_opcodes()
         if kind != "equal"
         for tokens, start, end in ((old, a, b), (new, c, d))
         for index in range(start, end)
-    )
+    ]
+    named = any(tokens[index].kind == "word" for tokens, index in touched)
+    return named and all(_is_form(tokens, index, words, change.name) for tokens, index in touched)
 
 
 def _is_form(tokens: Sequence[Token], index: int, words: _Words, file: str) -> bool:

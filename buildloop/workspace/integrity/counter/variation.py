@@ -28,6 +28,7 @@ COMPARED = re.compile(
     rf"|(?:(?:^|[{{(\[,|]\s*)(?P<key>{LITERAL}(?:\s*\|\s*{LITERAL})*)\s*(?:=>|:(?!:))\s*\S)"
     rf"|(?:\[\s*(?P<pair>{LITERAL})\s*,\s*{LITERAL}\s*\])"
     rf"|(?:===?\s*(?P<whole>[\[(]\s*{LITERAL}(?:\s*,\s*{LITERAL})*\s*,?\s*[\])]))"
+    rf"|(?P<collected>[\[{{]\s*{LITERAL}(?:\s*,\s*{LITERAL})+\s*,?\s*[\]}}])"
     rf"|(?:{NAME}\s+in\s+[(\[{{](?P<within>{LITERAL}(?:\s*,\s*{LITERAL})*))"
     rf"|(?:\[(?P<listed>{LITERAL}(?:\s*,\s*{LITERAL})*)\]\.(?:includes|contains|include\?|indexOf)\()"
 )
@@ -41,6 +42,10 @@ PLAIN_WORD = re.compile(r"[a-z][a-z_-]*|[A-Z][A-Z_]*|-{1,2}[a-z][\w-]*|\W|\w")
 QUIET = re.compile(r"\"\"\".*?\"\"\"|/\*.*?\*/|(?m:(?:^|\s)(?:#|//).*$)", re.S)
 SMALL_NUMBERS = frozenset(map(str, (*range(3, 11), 100, 1000)))
 WORD = re.compile(r"[\w.:/@%+-]+")
+MORE_CODE = re.compile(r"\.(?:awk|sed|sql|[rR]|jl|hs|mli?|nim|zig|erl|fs|vb|tcl|m|mm)$")
+# Some output of several lines with a number in it, whole: what a golden file holds.
+WHOLE_OUTPUT = re.compile(r"(?:'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\")")
+MOST_WORDS = 4  # in an output that could be a message like others
 LENGTH = re.compile(r"\b(?:len|length|size|count)\b")
 
 
@@ -61,7 +66,7 @@ class Told:
     rows: str
 
     def has(self, value: str) -> bool:
-        words = re.findall(r"\w+", value)
+        words = re.findall(r"\w+", value.replace("\\n", " "))
         return value in self.values or (len(words) > 1 and f" {' '.join(words)} " in self.rows)
 
 
@@ -118,7 +123,9 @@ def bare(literal: str) -> str:
 
 
 def _is_code(change: Change) -> bool:
-    return bool(CODE.search(change.name)) or (change.after or "").startswith("#!")
+    return bool(CODE.search(change.name) or MORE_CODE.search(change.name)) or (change.after or "").startswith(
+        "#!"
+    )
 
 
 def _shell(change: Change) -> bool:
@@ -128,7 +135,7 @@ def _shell(change: Change) -> bool:
 
 
 def _asked(line: str, change: Change) -> bool:
-    return (SHELL_COMPARED if _shell(change) else COMPARED).search(line) is not None
+    return "\\n" in line or (SHELL_COMPARED if _shell(change) else COMPARED).search(line) is not None
 
 
 def _telling(value: str) -> bool:
@@ -151,12 +158,19 @@ def _exchanged(line: str, change: Change, telling: Collection[str]) -> tuple[str
         name = found.lastgroup
         if name is None or LENGTH.search(whole):
             return whole
+        if name == "collected" and sum(bare(one) in telling for one in ONE.findall(whole)) < 2:
+            return whole
         start, end = found.start(name) - found.start(), found.end(name) - found.start()
         one = SHELL_ONE if _shell(change) else ONE
         return whole[:start] + one.sub(other, whole[start:end]) + whole[end:]
 
+    def output(literal: re.Match[str]) -> str:
+        whole = literal.group()
+        long = "\\n" in whole and len(re.findall(r"\w+", whole)) > MOST_WORDS and re.search(r"\d", whole)
+        return other(literal) if long and bare(whole) in telling else whole
+
     changed = (SHELL_COMPARED if _shell(change) else COMPARED).sub(comparison, line)
-    return changed, seen
+    return WHOLE_OUTPUT.sub(output, changed), seen
 
 
 def another(literal: str, taken: Collection[str]) -> str:
