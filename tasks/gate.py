@@ -15,6 +15,7 @@ from buildloop.choices import IntegrityLevel
 from buildloop.diagnosis.model import LogReading
 from buildloop.errors import GateStillRed, GateUnavailable
 from buildloop.gate.run import GateSetup, run_gate
+from buildloop.guarded import commands_begun
 from buildloop.models import CounterProof, GateReport, Verdict, WorkspaceInfo
 from buildloop.recovery.quarantine import judge, quarantined
 from buildloop.request import BuildRequest
@@ -74,8 +75,11 @@ def gate(key: str, given: GateInput) -> GateReport:
     known = quarantined(Path(given.request.state_dir), given.workspace.repo_id, datetime.now(UTC))
     if not given.proof:
         report = judge(report, known)
+    begun = commands_begun(here.mark)
     report = _with_integrity(given, here, report, after, _counter_proof(given, here, setup, known))
-    leave(given.workspace, given.commit, here.mark, clean=after.clean and report.counter_proof is None)
+    if commands_begun(here.mark) != begun:
+        after = settle_after_gate(given.workspace, here.run.exclude_file)
+    leave(given.workspace, given.commit, here.mark, clean=after.clean)
     tell(f"{given.label}: {report.in_words}", "gate", report.verdict)
     if report.verdict is Verdict.COULD_NOT_RUN and given.must_run:
         raise GateUnavailable(report.explanation)
@@ -114,7 +118,6 @@ def _counter_proof(
             here.run.events.emit("loop.degraded", what="counter-proof", why=here.redact(one_line(str(error))))
             return None
         if proof is not None:
-            settle_after_gate(given.workspace, here.run.exclude_file)
             here.run.events.emit(
                 "loop.counter_proof",
                 iteration=given.number,
@@ -142,6 +145,7 @@ def _with_integrity(
         left = here.run.iteration_dir(given.session, given.number).glob(f"{given.step}*.junit.xml")
         now = ran(report.reading, left)
     request = given.request
+    green = report.passed
     evidence = Evidence(
         given.workspace,
         given.commit,
@@ -150,8 +154,8 @@ def _with_integrity(
         now,
         request.allow_test_changes,
         after.untracked,
+        green=green,
     )
-    green = report.passed
     report = check_integrity(
         report, evidence, request.integrity, here.redact, prove and partial(prove, evidence)
     )

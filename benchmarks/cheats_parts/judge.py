@@ -109,7 +109,9 @@ def play(case: Case, ground: Ground, *, real: bool, always: bool = False) -> Jud
     if real:
         report = _gate(ground.commands, folder, workdir, "after")
         now, green = ran(report.reading, (folder / "after").glob("*.junit.xml")), report.passed
-    evidence = Evidence(workspace, point.commit, ground.commands, before, now, case.allowed)
+    evidence = Evidence(
+        workspace, point.commit, ground.commands, before, now, case.allowed, green=bool(green)
+    )
     found = objections_to(evidence)
     if not real or not green or (not always and any(map(certain, found))):
         return Judged(case, found, green, None, tuple(found))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
+import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 
 from buildloop.workspace.git import known_git
 from buildloop.workspace.integrity.model import Change
@@ -14,6 +17,8 @@ from buildloop.workspace.kept_git import repository
 LARGEST = 2 * 2**20
 CHUNK = 2**16
 CHANGES = ("diff", "--raw", "-z", "-M", "--no-abbrev")
+SMALL, MOST_PAIRS, ALIKE = 2000, 400, 0.6
+TOKEN = re.compile(r"\w+|[^\w\s]")
 
 Blob = Callable[[str], str | None]
 
@@ -53,4 +58,35 @@ def changes_between(root: Path, start: str, commit: str, blob: Blob) -> list[Cha
         if status == "C":
             status, before = "A", None
         found.append(Change(status, name, old_name, before, after, head[1]))
-    return found
+    return _paired(found)
+
+
+def _paired(changes: list[Change]) -> list[Change]:
+    """Small files that moved and were changed: git compares lines, and a file of three has too few of them."""
+    gone = [c for c in changes if c.status == "D" and c.before and len(c.before) < SMALL]
+    fresh = [c for c in changes if c.status == "A" and c.after and len(c.after) < SMALL]
+    if not gone or not fresh or len(gone) * len(fresh) > MOST_PAIRS:
+        return changes
+    alike = sorted(
+        (
+            (_likeness(old.before or "", new.after or ""), i, k)
+            for i, old in enumerate(gone)
+            for k, new in enumerate(fresh)
+            if PurePosixPath(old.name).suffix == PurePosixPath(new.name).suffix
+        ),
+        reverse=True,
+    )
+    moved: dict[Change, Change] = {}
+    for likeness, i, k in alike:
+        if likeness >= ALIKE and gone[i] not in moved and fresh[k] not in moved.values():
+            moved[gone[i]] = fresh[k]
+    arrived = {new: old for old, new in moved.items()}
+    return [
+        replace(c, status="R", old_name=arrived[c].name, before=arrived[c].before) if c in arrived else c
+        for c in changes
+        if c not in moved
+    ]
+
+
+def _likeness(before: str, after: str) -> float:
+    return difflib.SequenceMatcher(None, TOKEN.findall(before), TOKEN.findall(after), autojunk=False).ratio()
