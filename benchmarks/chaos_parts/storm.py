@@ -52,7 +52,8 @@ def run_once(
         _end(process)
         delivered += 1
         note(f"kill {number + 1}/{kills} ({target})")
-        process = start(["resume"])
+        # Killed before it was a run, there is nothing to resume: whoever typed it types it again.
+        process = start(["resume"] if runs_in(state) else first)
     process.wait()
     return outcome_of(runs_in(state)[0], repo), delivered
 
