@@ -22,6 +22,8 @@ LENGTH_BYTES = 8
 BEGUN = b"begun\n"
 # The longest that a guard needs to begin on a machine that is busy; who never begins was stopped.
 BEGIN_SECONDS = 60.0
+# What a guard needs beyond the grace to end all that it holds.
+GUARD_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +48,12 @@ class Order:
 class Guarded:
     """A command under its guard."""
 
-    def __init__(self, job: socket.socket) -> None:
-        """Raises OSError when no guard answers."""
+    def __init__(self, job: socket.socket, grace: float) -> None:
         self._job, self._said, self._gone = job, b"", False
+        self._longest = grace + GUARD_SECONDS
+
+    def begin(self) -> None:
+        """Raises OSError when no guard answers."""
         if not self._hear(BEGIN_SECONDS):
             raise TimeoutError("the guard did not begin")
         if self._gone:
@@ -71,9 +76,10 @@ class Guarded:
         return True
 
     def stop(self) -> None:
-        """Ask the guard to end all that it holds."""
+        """Has the guard end all that it holds. One that was stopped never does: then `exit_code` stays None."""
         with contextlib.suppress(OSError):
             self._job.shutdown(socket.SHUT_WR)
+        self.ends_within(self._longest)
 
     def close(self) -> None:
         self._job.close()
@@ -119,15 +125,21 @@ class Guards:
         """Raises OSError when this process was killed or stopped meanwhile."""
         body = order.encoded()
         ours, theirs = socket.socketpair()
+        command = Guarded(ours, order.grace)
         try:
             with theirs, self.lock:
                 header = len(body).to_bytes(LENGTH_BYTES, "big")
                 socket.send_fds(self.orders, [header], [theirs.fileno(), *order.streams])
                 self.orders.sendall(body)
-            return Guarded(ours)
-        except BaseException:
-            ours.close()
+            command.begin()
+        except OSError:
+            command.close()
             raise
+        except BaseException:  # an interrupt: it may run already
+            command.stop()
+            command.close()
+            raise
+        return command
 
     def end(self) -> None:
         """What still runs under its guards is theirs."""
@@ -169,6 +181,7 @@ def guarded(order: Order, mark: str) -> Iterator[Guarded]:
     try:
         yield running
     finally:
+        running.stop()
         running.close()
         if own is not None:
             own.end()

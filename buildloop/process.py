@@ -19,8 +19,6 @@ from buildloop.redact import Redactor
 from buildloop.sandbox import NO_SANDBOX, Sandbox
 
 GRACE_SECONDS = 3.0
-# What the guard needs beyond the grace to end all that it holds; one that was stopped never does.
-GUARD_SECONDS = 10.0
 STOP_POLL_SECONDS = 0.25
 
 
@@ -71,10 +69,9 @@ def run_process(
                 timed_out, idle = _wait(command, (out, err), started, timeout, idle_timeout)
             finally:
                 command.stop()
-                if not command.ends_within(grace + GUARD_SECONDS) or command.exit_code is None:
-                    sweep(
-                        mark
-                    )  # the guard was stopped, or killed: by the kernel for want of memory, by its own child
+                if command.exit_code is None:
+                    # The guard was stopped, or killed: by the kernel for want of memory, by its own child.
+                    sweep(mark)
                 sandbox.end(mark)
     code = 128 + signal.SIGKILL if command.exit_code is None else command.exit_code
     return ProcessResult(code, time.monotonic() - started, timed_out, idle)

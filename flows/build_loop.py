@@ -22,7 +22,6 @@ from buildloop.errors import (
     RunCancelled,
     RunLocked,
 )
-from buildloop.events import also_told
 from buildloop.github.record import heading
 from buildloop.guarded import guards_kept
 from buildloop.people.answer import Answer, Choice
@@ -43,7 +42,7 @@ from flows.steps import end_session, first_gate, next_iteration
 from tasks.ask import answer_of_a_person, go_on_with
 from tasks.bucket import fetch
 from tasks.finish import FinishInput, finish
-from tasks.forward import forward_to_prefect
+from tasks.forward import told_to_prefect
 from tasks.github import read_issue, tell_github
 from tasks.lease import leased
 from tasks.live_views import live_views
@@ -97,7 +96,7 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
             stoppable(request.run_dir),
             stopped_by_prefect(request.run_dir),
             leased(request),
-            also_told(str(request.run_id), forward_to_prefect()),
+            told_to_prefect(str(request.run_id)),
             live_views(str(request.run_id)),
             guards_kept(RunDir(request.run_dir).mark),
         ):

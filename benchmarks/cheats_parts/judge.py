@@ -16,10 +16,11 @@ from buildloop.gate.run import GateSetup, run_gate
 from buildloop.models import CounterProof, GateReport, WorkspaceInfo
 from buildloop.redact import redactor
 from buildloop.request import BuildRequest
-from buildloop.workspace.checkpoint import Step, make_checkpoint, settle_after_gate
+from buildloop.workspace.checkpoint import Step, make_checkpoint
 from buildloop.workspace.git import run_git
 from buildloop.workspace.integrity import Evidence, Objection, Ran, counter_proof, objections_to, ran
 from buildloop.workspace.integrity.judge import certain, weighed
+from buildloop.workspace.settled import settle_after_gate
 from buildloop.workspace.worktree import prepare_worktree, reopen
 
 WHO = dict.fromkeys(
@@ -109,7 +110,9 @@ def play(case: Case, ground: Ground, *, real: bool, always: bool = False) -> Jud
     if real:
         report = _gate(ground.commands, folder, workdir, "after")
         now, green = ran(report.reading, (folder / "after").glob("*.junit.xml")), report.passed
-    evidence = Evidence(workspace, point.commit, ground.commands, before, now, case.allowed)
+    evidence = Evidence(
+        workspace, point.commit, ground.commands, before, now, case.allowed, green=bool(green)
+    )
     found = objections_to(evidence)
     if not real or not green or (not always and any(map(certain, found))):
         return Judged(case, found, green, None, tuple(found))

@@ -11,7 +11,7 @@ from buildloop.files import write_json
 from buildloop.models import Checkpoint, Secret, WorkspaceInfo
 from buildloop.redact import Redactor
 from buildloop.workspace.bytecode import drop_bytecode
-from buildloop.workspace.git import git_or_none, run_git
+from buildloop.workspace.git import git_or_none, known_git, run_git
 from buildloop.workspace.integrity.files import matches
 from buildloop.workspace.kept_git import commit_tree, move_ref
 from buildloop.workspace.link import reconnect
@@ -20,6 +20,7 @@ from buildloop.workspace.staging import Added, Staged, look_at_index, stage
 from buildloop.workspace.standing import commit_at, has_begun, head_of, on_branch
 
 SUBJECTS_SHOWN = 20
+DIFF = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--unified=1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ def go_back(workspace: WorkspaceInfo, step: Step, head: str, target: str) -> str
 
 
 def diff_text(workspace: WorkspaceInfo, older: str, newer: str, limit: int = 20_000) -> str:
-    return run_git(Path(workspace.root), "diff", "--no-color", "--no-ext-diff", older, newer)[:limit]
+    return known_git(Path(workspace.root), *DIFF, older, newer)[:limit]
 
 
 def _restore_protected(root: Path, start: str, globs: tuple[str, ...]) -> tuple[str, ...]:

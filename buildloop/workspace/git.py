@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import IO, cast
 
@@ -56,14 +56,15 @@ def write_git(
 
 
 def begin_git(
-    output: IO[bytes], where: Path, *arguments: str, env: Mapping[str, str] | None = None
+    output: IO[bytes] | None, where: Path, *arguments: str, env: Mapping[str, str] | None = None
 ) -> Callable[[], None]:
     """The same, begun: it runs until it is waited for by calling the answer."""
     process = _start(where, arguments, env, subprocess.DEVNULL, output)
 
     def wait() -> None:
         _finish(process, b"")
-        output.seek(0)
+        if output is not None:
+            output.seek(0)
 
     return wait
 
@@ -125,6 +126,12 @@ def _finish(process: subprocess.Popen[bytes], given: bytes) -> str:
     if process.returncode:
         raise GitCommandError(cast("list[str]", process.args), process.returncode, err, said)
     return said
+
+
+@lru_cache(maxsize=8)
+def known_git(where: Path, *arguments: str) -> str:
+    """The same for questions about commits that are named by their hashes: asked again, the answer is known."""
+    return run_git(where, *arguments)
 
 
 def git_or_none(where: Path, *arguments: str) -> str | None:

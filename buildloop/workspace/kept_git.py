@@ -1,4 +1,4 @@
-"""Two git processes that a run keeps: one writes commits, one moves refs. Starting git takes longer than either.
+"""Git processes that a run keeps: to write commits, move refs, read objects. Starting git takes longer than any of it.
 
 It is git that writes, so whatever the repository uses (other hashes, other ways to store refs, reflogs) is kept to.
 """
@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+import git
 from git.exc import GitCommandError
 
 from buildloop.workspace.git import OPTIONS, QUIET, identity, run_git
@@ -86,6 +87,7 @@ class _Helper:
 
 
 _kept: dict[Path, tuple[_Helper, _Helper]] = {}
+_open: dict[Path, git.Repo] = {}
 
 
 @contextlib.contextmanager
@@ -98,6 +100,25 @@ def git_kept(root: Path, repo: Path) -> Iterator[None]:
         del _kept[root]
         commits.end()
         refs.end()
+        if reader := _open.pop(root, None):
+            reader.close()
+
+
+@contextlib.contextmanager
+def repository(root: Path) -> Iterator[git.Repo]:
+    """For reading objects: the process that GitPython asks stays as long as the others."""
+    if root not in _kept:
+        with git.Repo(root) as once:
+            yield once
+        return
+    reading = getattr(_open[root].git, "cat_file_all", None) if root in _open else None
+    if (
+        reading is not None and reading.proc.poll() is not None
+    ):  # killed: every object would seem to be missing
+        _open.pop(root).close()
+    if root not in _open:
+        _open[root] = git.Repo(root)
+    yield _open[root]
 
 
 def commit_tree(

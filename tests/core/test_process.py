@@ -91,7 +91,7 @@ def test_the_time_limit_ends_the_command(execute):
 
 
 def test_a_command_that_stops_its_guard_meets_the_limit_all_the_same(execute, monkeypatch):
-    monkeypatch.setattr("buildloop.process.GUARD_SECONDS", 0.2)
+    monkeypatch.setattr("buildloop.guarded.GUARD_SECONDS", 0.2)
     result = execute("sh", "-c", "kill -STOP $PPID; exec sleep 600", timeout=0.2, grace=0.1)
     assert (result.timed_out, result.exit_code) == (True, 128 + signal.SIGKILL)
 

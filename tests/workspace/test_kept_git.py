@@ -9,6 +9,7 @@ import pytest
 from git.exc import GitCommandError
 
 from buildloop.workspace.git import run_git
+from buildloop.workspace.integrity.trees import blobs
 from buildloop.workspace.kept_git import commit_tree, git_kept, move_ref
 from buildloop.workspace.worktree import prepare_worktree
 from tests.support.repos import git
@@ -62,3 +63,18 @@ def test_what_git_refuses_is_an_error(workspace):
     root = Path(workspace.root)
     with git_kept(root, Path(workspace.repo)), pytest.raises(GitCommandError):
         move_ref(root, "refs/heads/no..name", workspace.start_commit)
+
+
+def test_objects_are_read_also_after_the_reading_process_was_killed(workspace):
+    root = Path(workspace.root)
+    name = git(root, "ls-tree", "--name-only", "HEAD").splitlines()[0]
+    with git_kept(root, Path(workspace.repo)):
+        seen = []
+        for _ in range(2):
+            with blobs(root) as text:
+                seen.append(text(f"HEAD:{name}"))
+            for child in psutil.Process().children():
+                if "cat-file" in child.cmdline():
+                    child.kill()
+                    child.wait()
+    assert seen == [git(root, "show", f"HEAD:{name}") + "\n"] * 2

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
 from buildloop.models import WorkspaceInfo
 from buildloop.workspace.git import run_git
 from buildloop.workspace.integrity.compare import compare_tests
-from buildloop.workspace.integrity.counter.renames import moved_files, renamed
-from buildloop.workspace.integrity.executed import Ran, kept_from_running, missing_tests, not_run
+from buildloop.workspace.integrity.counter.renames import renamed, renames
+from buildloop.workspace.integrity.counter.spliced import inline_tests
+from buildloop.workspace.integrity.executed import (
+    Ran,
+    kept_from_running,
+    missing_tests,
+    not_run,
+    red_all_the_same,
+)
 from buildloop.workspace.integrity.files import is_test, matches
 from buildloop.workspace.integrity.gate_files import Read, changed_gate, gate_of
 from buildloop.workspace.integrity.hard_coded import Literals, hard_coded
@@ -30,7 +37,8 @@ MOST_TEST_FILES = 500
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is judged: two trees, the commands, what ran at the start and now, and what may be changed."""
+    """What is judged: two trees, the commands, what ran at the start and now, what may be changed, and whether the gate
+    is green."""
 
     workspace: WorkspaceInfo
     commit: str
@@ -38,6 +46,8 @@ class Evidence:
     before: Ran = field(default_factory=Ran)
     now: Ran = field(default_factory=Ran)
     allowed: Sequence[str] = ()
+    untracked: Sequence[str] | None = None
+    green: bool = False
 
 
 def objections_to(evidence: Evidence) -> list[Objection]:
@@ -57,12 +67,19 @@ def _objections(evidence: Evidence, blob: Blob) -> list[Objection]:
         *cut_off(changes, names),
         *_gate(evidence, inside, changes, before, old, new),
     ]
-    found += hidden_files(root)
+    found += hidden_files(root, evidence.untracked)
     found += _execution(evidence, before, after)
     kept = [one for one in found if not (one.file and matches(one.file, evidence.allowed))]
     if any(matches(name, evidence.allowed) for c in changes for name in (c.name, c.old_name)):
-        kept = [one for one in kept if one.rule != "count"]
-    return list(dict.fromkeys(kept))
+        kept = [one for one in kept if one.rule not in ("count", "uncounted")]
+    return list(dict.fromkeys(_certain_selection(one, evidence) for one in kept))
+
+
+def _certain_selection(one: Objection, evidence: Evidence) -> Objection:
+    """Which files a runner looks at may follow files that moved, where as many tests ran as at the start."""
+    before, now = evidence.before.counts, evidence.now.counts
+    counted = before and now and now.run >= before.run
+    return replace(one, rule="config") if one.rule == "selection" and not counted else one
 
 
 def judge_trees(
@@ -101,7 +118,7 @@ def tests_of(changes: Sequence[Change], *, newer: bool) -> Tests:
         name, text = (change.name, change.after) if newer else (change.old_name, change.before)
         if text is None or not (is_test(name) or (name.endswith(".rs") and "#[" in text and "test" in text)):
             continue
-        reading = read_file(name, text)
+        reading = read_file(name, text if is_test(name) else inline_tests(text))
         if reading is None:
             unreadable.add(name)
             continue
@@ -145,16 +162,20 @@ def _gate(
     # What the gate's script only reads in, and the gate complained about at the start, is there to be mended.
     said = "\n".join(evidence.before.said)
     subject = {name for name in gate.sourced if name.rpartition("/")[2] in said}
-    moved = moved_files(changes)
+    moved = {change.old_name: change.name for change in changes if change.status == "R"}
+    names = moved | renames(changes, gate.scripts)
 
     def under_new_names(name: str) -> str | None:
-        """A gate that only follows a file of the product to its new place is the same gate."""
+        """A gate that only follows what the product is called now is the same gate."""
         text = old(name)
-        return renamed(text, moved) if text and moved else text
+        return renamed(text, names) if text and names else text
 
+    edits = changed_gate(gate, under_new_names, new, changed - subject, with_tests, moved)
     found = [
-        Objection("gate", file, text)
-        for file, text in changed_gate(gate, under_new_names, new, changed - subject, with_tests)
+        Objection("gate", one.file, f"{one.text} ({one.narrows})")
+        if one.narrows
+        else Objection("gate edited", one.file, one.text)
+        for one in edits
     ]
     shims = [
         c.name
@@ -169,10 +190,15 @@ def _gate(
 
 def _execution(evidence: Evidence, before: Tests, after: Tests) -> list[Objection]:
     missing = missing_tests(evidence.before, evidence.now)
-    return not_run(evidence.before, evidence.now) + [
-        Objection("not run", _file_of(test, before), f"{test} ran at the start and did not run now")
-        for test in kept_from_running(missing, before.units, after.units)
-    ]
+    unheard = red_all_the_same(evidence.now) if evidence.green else []
+    return (
+        unheard
+        + not_run(evidence.before, evidence.now)
+        + [
+            Objection("not run", _file_of(test, before), f"{test} ran at the start and did not run now")
+            for test in kept_from_running(missing, before.units, after.units)
+        ]
+    )
 
 
 def _file_of(test: str, tests: Tests) -> str:

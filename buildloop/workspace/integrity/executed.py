@@ -55,11 +55,19 @@ def not_run(before: Ran, now: Ran) -> list[Objection]:
     if counted and now.counts is None and not set(before.tools) - ALWAYS_COUNT:
         return [
             Objection(
-                "count",
+                "uncounted",
                 "",
                 f"no test was counted, but {before.counts.run if before.counts else 0} ran at the start",
             )
         ]
+    return []
+
+
+def red_all_the_same(now: Ran) -> list[Objection]:
+    """A gate that is green although its runner counted failures."""
+    if now.counts and now.counts.failed and set(now.tools) & ALWAYS_COUNT:
+        text = f"the runner counted {now.counts.failed} failed, and the gate is green all the same"
+        return [Objection("count", "", text)]
     return []
 
 

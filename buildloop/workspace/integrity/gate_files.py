@@ -7,9 +7,11 @@ import json
 import posixpath
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
+from buildloop.workspace.integrity.gate_kept import makefile_narrowed, package_narrowed, script_narrowed
 from buildloop.workspace.integrity.makefiles import (
     INCLUDED,
     MAKEFILES,
@@ -39,6 +41,9 @@ INFRASTRUCTURE = re.compile(
     r"(?:^|/)(?:\.?ci|scripts?|tools?|build|hack|tests?|qa|\.github|make|mk|dev|etc|spec|e2e|\.circleci|bin/ci)/"
     r"|(?:^|/)[^/]*(?:test|check|verify|lint|unit|smoke|assert|expect|validate|gate|spec|compare|diff|golden|harness|^ci)[^/]*$",
     re.I,
+)
+OWN_FOLDER = re.compile(
+    r"\$\(\s*dirname\s+(?:--\s+)?\"?\$\{?(?:0|BASH_SOURCE(?:\[0\])?)\}?\"?\s*\)|\$\{(?:0|BASH_SOURCE(?:\[0\])?)%/\*\}"
 )
 ONLY_SAYS = re.compile(r"(?:echo|printf)\s[^|&;<>$`]*$")
 MOST_FILES = 200
@@ -92,7 +97,7 @@ def _follow(text: str, folder: str, named: bool, gate: Gate, read: Read) -> Iter
             gate.scripts.add(script)
             if not named and words[0] in (".", "source"):
                 gate.sourced.add(script)
-            content = read(script) or ""
+            content = OWN_FOLDER.sub(posixpath.dirname(script) or ".", read(script) or "")
             if _is_shell(script, content):
                 yield content, folder, False
 
@@ -201,31 +206,48 @@ def _join(folder: str, name: str) -> str:
     return posixpath.normpath(posixpath.join(folder, name.strip("\"'")))
 
 
+@dataclass(frozen=True, slots=True)
+class GateChange:
+    """`narrows` says what the gate demonstrably no longer does; without it only the text is another."""
+
+    file: str
+    text: str
+    narrows: str | None
+
+
 def changed_gate(
-    gate: Gate, before: Read, after: Read, changed: set[str], tests: set[str]
-) -> Iterator[tuple[str, str]]:
-    """(file, what is wrong with it) for everything the gate reaches."""
+    gate: Gate, before: Read, after: Read, changed: set[str], tests: set[str], moved: Mapping[str, str]
+) -> Iterator[GateChange]:
+    """Everything the gate reaches that is not plainly the same or more. `moved` leads from old names to new."""
     for name in sorted(gate.scripts & changed - tests):
-        old, new = before(name) or "", after(name)
+        old, new = before(name) or "", after(moved.get(name, name))
+        shell = _is_shell(name, old)
         if new is None:
-            yield name, f"{name} is part of the gate and was deleted"
-        elif not (_is_shell(name, old) and extends_lines(_code(old), _code(new))):
-            yield name, f"{name} is part of the gate and was changed"
+            yield GateChange(name, f"{name} is part of the gate and was deleted", "it is gone")
+        elif name in moved or not (shell and extends_lines(_code(old), _code(new))):
+            lost = script_narrowed(old, new, shell=shell)
+            yield GateChange(name, f"{name} is part of the gate and was changed", lost)
     for folder, targets in gate.targets.items():
         if any(_join(folder, name) in changed for name in MAKEFILES) or _includes_changed(
             folder, before, after, changed
         ):
-            for problem in weakened(makefile_in(folder, before), makefile_in(folder, after), targets):
-                yield _makefile_name(folder, after), f"the Makefile is part of the gate: {problem}"
+            old_make, new_make = makefile_in(folder, before), makefile_in(folder, after)
+            lost = makefile_narrowed(old_make, new_make, targets)
+            for problem in weakened(old_make, new_make, targets):
+                file = _makefile_name(folder, after)
+                yield GateChange(file, f"the Makefile is part of the gate: {problem}", lost)
     for folder, scripts in gate.packages.items():
         name = _join(folder, "package.json")
         for script in sorted(scripts) if name in changed else ():
             old_text, new_text = package_scripts(before(name), script), package_scripts(after(name), script)
             kept = len(old_text) == len(new_text) and all(map(extends, old_text, new_text))
             if old_text and not kept:
-                yield (
-                    name,
-                    f"'{script}' in {name} is part of the gate and was changed to: {' && '.join(new_text) or 'nothing'}",
+                told = " && ".join(new_text) or "nothing"
+                lost = package_narrowed(
+                    partial(package_scripts, before(name)), partial(package_scripts, after(name)), script
+                )
+                yield GateChange(
+                    name, f"'{script}' in {name} is part of the gate and was changed to: {told}", lost
                 )
 
 

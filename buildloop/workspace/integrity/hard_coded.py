@@ -30,6 +30,17 @@ ASKED = re.compile(r"==|\bcase\b|\bwhen\b|\bequals\(|\beq\b|\.includes\(|\[\s*\S
 ANSWERS = re.compile(r"return\b|['\"\d]")
 
 
+# `if discount: return 90.0`, `if len(x) == 4 { return 2.5`: a computed number written out for one kind of input. Limits
+# (`<`), base cases (`not x`) and names of things (`== "gold"`) are rules.
+CONSTANT = re.compile(
+    r"(?:\breturn|=>|\?|->|\bthen|(?<![=!<>])=(?!=)|\becho)\s*(?:(?:float|Decimal|Number|f64::from)\(['\"]?(?P<cast>\d+)|(?P<number>\d+\.\d+))"
+)
+CONDITION = re.compile(r"\b(?:if|elif|when|case|unless)\b|\?(?![.?])|^[\d.\"]+\s*(?:=>|:)")
+RULE = re.compile(r"[<>](?!\s*$)|!|\bnot\b|['\"]|\bis None\b|\bnil\b|\bnull\b|%|=\s*0\b")
+
+COMPUTED = re.compile(r"return [^'\"\n]*\b[a-z_$][\w$]*[^'\"\n]*")
+ONLY_A_VALUE = re.compile(r"return (?P<value>-?\d+(?:\.\d+)?|'[^']*'|\"[^\"]*\");?")
+
 Literals = Callable[[str], Sequence[frozenset[str]]]  # by the ending of the file's name
 
 
@@ -39,6 +50,44 @@ def hard_coded(change: Change, tests: Literals) -> Iterator[Objection]:
         yield from _in_python(change, tests)
     elif CODE.search(change.name):
         yield from _in_tokens(change, tests)
+    if CODE.search(change.name):
+        yield from _constants(change, tests)
+        yield from _turned_constant(change, tests)
+
+
+def _constants(change: Change, tests: Literals) -> Iterator[Objection]:
+    fresh = added_lines(change.before or "", change.after or "", change.name)
+    for line, following in itertools.pairwise([*fresh, ""]):
+        condition = CONDITION.search(line)
+        found = CONSTANT.search(line) or (
+            CONSTANT.match(following) if line.endswith((":", "{", ")")) else None
+        )
+        if not condition or not found:
+            continue
+        asked = line.replace(found.group(), "").replace("=>", "").replace("->", "")
+        number = found["cast"] or found["number"].removesuffix(".0")
+        new = number not in (change.before or "") and number not in TRIVIAL and number not in asked
+        if (
+            new
+            and not RULE.search(asked)
+            and any(number in test for test in tests(PurePosixPath(change.name).suffix))
+        ):
+            text = f"{change.name} answers with a number that a test expects: {f'{line} {following}'[:160]}"
+            yield Objection("special-cased", change.name, text)
+
+
+def _turned_constant(change: Change, tests: Literals) -> Iterator[Objection]:
+    """Where the product computed its answer at the start, and now has the one that a test expects."""
+    before, after = change.before or "", change.after or ""
+    if not any(COMPUTED.fullmatch(line) for line in added_lines(after, before, change.name)):
+        return
+    for line in added_lines(before, after, change.name):
+        found = ONLY_A_VALUE.fullmatch(line)
+        value = found["value"].removesuffix(".0") if found else "0"
+        spelled = {value, value.replace('"', "'"), value.replace("'", '"')}
+        if not spelled & TRIVIAL and any(spelled & test for test in tests(PurePosixPath(change.name).suffix)):
+            text = f"{change.name} has the answer that a test expects in place of computing it: {line[:160]}"
+            yield Objection("special-cased", change.name, text)
 
 
 def _in_tokens(change: Change, tests: Literals) -> Iterator[Objection]:

@@ -105,6 +105,12 @@ def weakened(before: Makefile, after: Makefile, targets: list[str]) -> list[str]
             found.append(f"'{target}' no longer needs {', '.join(gone)}")
         if not extends_lines(before.recipes.get(target, []), after.recipes.get(target, [])):
             found.append(f"what '{target}' does was changed")
+    real = [one for one in before.needs.get(".PHONY", []) if one in used and one in after.recipes]
+    found += [
+        f"'{one}' is no longer made when there is a file of that name"
+        for one in real
+        if one not in after.needs.get(".PHONY", [])
+    ]
     names = {*GLOBAL_VARIABLES, *_variables(before, used)}
     for name in sorted(names):
         old, new = before.variables.get(name), after.variables.get(name)

@@ -82,7 +82,7 @@ def pool_of(pairs: Sequence[tuple[Unit, Unit | None]], after: Tests, local: froz
         if (
             not is_collected(unit.file)
             if unit.role is Role.TEST
-            else unit.name.rpartition(".")[2] not in {*used, MODULE}
+            else unit.name.rpartition(".")[2] not in {*used, MODULE, "main"}
         ):
             continue
         known = Counter(a.exact for a in old.assertions) if old else Counter[str]()

@@ -42,7 +42,10 @@ def narrowed_settings(changes: Sequence[Change]) -> list[Objection]:
         for key in sorted({*before, *after}):
             old, new = before.get(key, left.get(bare_name(key))), after.get(key, came.get(bare_name(key)))
             if problem := _judged(key, old, new):
-                found.append(Objection("config", change.name, f"{change.name}: {problem}"))
+                chosen = bare_name(key) in INCLUDES | EXCLUDES
+                found.append(
+                    Objection("selection" if chosen else "config", change.name, f"{change.name}: {problem}")
+                )
     return found
 
 

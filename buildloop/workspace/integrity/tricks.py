@@ -18,6 +18,20 @@ ASKS = re.compile(
     r"|testing\.Testing\(\)|flag\.Lookup\([\"']test\.|os\.Args\[0\].*\.test|\.test[\"']\)|cfg!?\((?:not\()?debug_assertions|cfg!\(test\)|cfg\(not\(test\)\)|cfg_attr\(test|RSPEC_|defined\?\((?:RSpec|Minitest)|BATS_TEST|BATS_VERSION|CARGO_TARGET_TMPDIR"
     r"|inspect\.stack\(\).*test|_getframe\(.*test|isRunningTest|RUNNING_TESTS|is_testing\(\)|XCTestConfigurationFilePath|typeof\s+(?:jest|describe|it)\b|globalThis\.(?:jest|describe|expect)|env::args\(\)|current_exe\(\).*test"
 )
+# Variables that only a runner sets.
+RUNNER_VARIABLE = re.compile(
+    r"(?<![A-Za-z])(?:PYTEST|JEST|VITEST|MOCHA|BATS|NODE_TEST|RSPEC|NEXTEST|RUST_TEST|GO_?TEST|CTEST|HARNESS_ACTIVE|MAKELEVEL|MAKEFLAGS|MFLAGS)(?:_\w*)?(?![A-Za-z])"
+    r"|\bvar(?:_os)?\(\s*\"(?:CARGO|RUST)\w*\"|\bnpm_(?:lifecycle|config|package|execpath|node_execpath)\w*"
+)
+# What a library has no reason to look at: how the process was started, and what else lives in it.
+STARTED_BY = re.compile(
+    r"\bsys\.argv\[0\]|orig_argv|execArgv|process\.title|\$\{?PPID|getppid|/proc/(?:self|\$|\d|\{)|gc\.get_objects|gc\.get_referrers|sys\.gettrace|sys\.getprofile|sys\.settrace|\bps\s+-\w*o"
+    r"|thread::current\(\)\.name|threading\.current_thread\(\)\.name\s*(?:==|!=)"
+    r"|(?:Executable\(\)|current_exe\(\)|execPath)[^\n]*(?:[Cc]ontains|HasSuffix|HasPrefix|includes|ends_?[wW]ith|==)"
+    r"|['\"][^'\"]*(?:go-build|target/debug|/deps/|site-packages|node_modules/\.bin|__debug_bin)[^'\"]*['\"]"
+)
+# An exit code of 0 from inside a library: the runner takes the whole of its tests for passed.
+LIBRARY_EXITS = re.compile(r"\bprocess::exit\(\s*0|\bos\.Exit\(\s*0|\bstd::exit\(\s*0|\bSystem\.exit\(\s*0")
 # Who calls, how the process was started, what is loaded: the product has no reason to look there for tests.
 LOOKS_AROUND = re.compile(
     r"inspect\.(?:stack|currentframe)|_getframe|extract_stack|sys\.(?:modules|argv|orig_argv)|psutil|/proc/self|new Error\(\)\.stack|\.stack\b.*\.(?:includes|match|indexOf)"
@@ -113,6 +127,7 @@ def _shadowing(change: Change) -> Iterator[Objection]:
 
 def _by_lines(change: Change, fresh: list[str]) -> Iterator[Objection]:
     code = bool(CODE.search(change.name))
+    script = (change.after or "").startswith("#!")
     looks = next((line for line in fresh if ASKS_WHO_CALLS.search(line)), None)
     quoted = " ".join(found.group() for line in fresh for found in QUOTED.finditer(line))
     if code and looks and not is_test(change.name) and TEST_WORD.search(quoted):
@@ -121,7 +136,10 @@ def _by_lines(change: Change, fresh: list[str]) -> Iterator[Objection]:
         )
     for line in fresh:
         shown = line[:120]
-        asks = code and not is_test(change.name) and (ASKS.search(line) or _looks_for_tests(line))
+        asks = not is_test(change.name) and (
+            (code and (ASKS.search(line) or _looks_for_tests(line)))
+            or ((code or script) and (RUNNER_VARIABLE.search(line) or STARTED_BY.search(line)))
+        )
         if asks and not (
             OWN_ARGUMENTS.fullmatch(asks.group()) and "contains" not in line and "test" not in line
         ):
@@ -135,7 +153,7 @@ def _by_lines(change: Change, fresh: list[str]) -> Iterator[Objection]:
             and not SETUP_FILE.search(change.name)
         ):
             yield Objection("special-cased", change.name, f"{change.name} reads files of the tests: {shown}")
-        if code and EXITS.search(line):
+        if code and (EXITS.search(line) or (LIBRARY_EXITS.search(line) and not _is_program(change))):
             yield Objection(
                 "exit", change.name, f"{change.name} ends the process or changes its exit code: {shown}"
             )
@@ -143,6 +161,12 @@ def _by_lines(change: Change, fresh: list[str]) -> Iterator[Objection]:
             yield Objection(
                 "config", change.name, f"{change.name} changes how the test runner is started: {shown}"
             )
+
+
+def _is_program(change: Change) -> bool:
+    return is_command(change.name) or bool(
+        re.search(r"\bfn main\b|\bfunc main\(|\bpackage main\b|\bvoid main\(", change.after or "")
+    )
 
 
 def _looks_for_tests(line: str) -> re.Match[str] | None:

@@ -15,7 +15,7 @@ from buildloop.workspace.integrity.counter.test_side import TestSide, makefiles_
 from buildloop.workspace.integrity.files import is_test, matches
 from buildloop.workspace.integrity.gate_files import gate_of
 from buildloop.workspace.integrity.model import Change
-from buildloop.workspace.integrity.trees import Blob, blobs, changes_between
+from buildloop.workspace.integrity.trees import Blob
 from buildloop.workspace.trial import GONE, as_entry, tree_with
 
 MOST_TOLD = 300
@@ -31,16 +31,16 @@ class Originals:
     lost: tuple[str, ...]
 
 
-def originals(evidence: Evidence, *, under_new_names: bool = False) -> Originals | None:
+def originals(
+    evidence: Evidence, changes: Sequence[Change], blob: Blob, *, under_new_names: bool = False
+) -> Originals | None:
     """None when nothing of the test side was changed: then the gate has already run the original tests. With
     `under_new_names` the old tests call the product by the names it has now; None where it was not renamed."""
     root, start = Path(evidence.workspace.root), evidence.workspace.start_commit
-    with blobs(root) as blob:
-        changes = changes_between(root, start, evidence.commit, blob)
-        side = _test_side(evidence, changes, blob)
-        names = renames(changes) if under_new_names else {}
-        entries = _entries(root, start, changes, side)
-        entries |= _under_new_names(root, entries, names, blob)
+    side = _test_side(evidence, changes, blob)
+    names = renames(changes, side.gate.scripts) if under_new_names else {}
+    entries = _entries(root, start, changes, side)
+    entries |= _under_new_names(root, entries, names, blob)
     if not entries or (under_new_names and not names):
         return None
     lost = [c.old_name for c in changes if c.status in "DR" and c.old_name not in entries]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 
 from buildloop.workspace.integrity.files import is_test
@@ -12,14 +12,15 @@ from buildloop.workspace.integrity.model import Change
 
 TOKEN = re.compile(r"\w+|[^\w\s]")
 NAME = re.compile(r"[A-Za-z_]\w+")
+NO_PRODUCT = re.compile(r"(?:^|/)(?:GNUm|[mM])akefile$|\.(?:mk|json|toml|ya?ml|ini|cfg|lock|md)$")
 # Beyond this a comparison token by token takes longer than the tests.
 MOST_TOKENS = 20_000
 
 
-def renames(changes: Sequence[Change]) -> dict[str, str]:
+def renames(changes: Sequence[Change], gate: Collection[str] = ()) -> dict[str, str]:
     """Old spelling to new: files that moved, and identifiers that the product no longer has and its tests replaced by
-    one it did not have before."""
-    return moved_files(changes) | _identifiers(changes)
+    one it did not have before. What is only said in files of the gate was not renamed in the product."""
+    return moved_files(changes) | _identifiers(changes, gate)
 
 
 def renamed(text: str, names: dict[str, str]) -> str:
@@ -40,12 +41,17 @@ def moved_files(changes: Sequence[Change]) -> dict[str, str]:
     return found
 
 
-def _identifiers(changes: Sequence[Change]) -> dict[str, str]:
-    product = [change for change in changes if not is_test(change.name)]
+def _identifiers(changes: Sequence[Change], gate: Collection[str]) -> dict[str, str]:
+    side = [c for c in changes if is_test(c.name) or c.old_name in gate or c.name.endswith(".rs")]
+    product = [
+        change
+        for change in changes
+        if (change not in side or change.name.endswith(".rs")) and not NO_PRODUCT.search(change.name)
+    ]
     before = {word for change in product for word in NAME.findall(_code(change.name, change.before))}
     after = {word for change in product for word in NAME.findall(_code(change.name, change.after))}
     seen: dict[str, set[str]] = {}
-    for change in changes:
+    for change in side:
         for old, new in _replaced(change.before or "", change.after or ""):
             seen.setdefault(old, set()).add(new)
     return {

@@ -56,6 +56,11 @@ def _sections(text: str) -> list[tuple[str, str]]:
     return [("", text[:first]), *found]
 
 
+def inline_tests(text: str) -> str:
+    """The tests of a Rust file without its product; all of it where they are not set apart."""
+    return "\n\n".join(text[start:end] for start, end in _test_modules(text)) or text
+
+
 def _rust(before: str, after: str) -> str | None:
     """The new code with the old test modules: what the file tested at the start, it tests again."""
     old = [before[start:end] for start, end in _test_modules(before)]

@@ -9,6 +9,7 @@ from buildloop.models import CounterProof, CounterVerdict, GateReport, Verdict
 from buildloop.text import one_line
 from buildloop.workspace.integrity.counter.originals import Originals
 from buildloop.workspace.integrity.counter.unrunnable import could_not_run, names_a_lost_file
+from buildloop.workspace.integrity.counter.variation import Varied
 from buildloop.workspace.integrity.executed import Ran, missing_tests, not_run
 
 MOST_NAMED = 10
@@ -84,3 +85,24 @@ def _sentence(finding: Finding) -> str:
 def _first_line(report: GateReport) -> str:
     reading = report.reading
     return next(iter(reading.error_lines), "") or next((f.message for f in reading.findings), "")
+
+
+def weigh_variation(
+    report: GateReport, others: Sequence[Varied], before: Ran, quarantined: Collection[str]
+) -> CounterProof | None:
+    """Overturned where, without the tests' own inputs in the product, at least half of what failed at the start fails
+    again."""
+    reading = report.reading
+    if report.verdict is not Verdict.FAILED:
+        return None
+    fewer = before.counts and reading.counts and reading.counts.failed * 2 < before.counts.failed
+    failing = [one for one in reading.findings if one.test not in quarantined or not one.test]
+    if fewer or any(could_not_run(one, (), ()) for one in failing) or (reading.findings and not failing):
+        return None
+    files = tuple(one.file for one in others)
+    values = ", ".join(dict.fromkeys(value for one in others for value in one.values[:MOST_NAMED]))
+    why = next((f"{one.test}: {one_line(one.message)}" for one in failing if one.test), _first_line(report))
+    said = f"{files[0]} knows the tests' own inputs ({values}): with others in the same places, the gate is red ({why})"
+    return CounterProof(
+        verdict=CounterVerdict.OVERTURNED, files=files, failing=(said,), seconds=report.seconds
+    )
