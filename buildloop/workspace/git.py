@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import IO, cast
 
@@ -31,6 +31,9 @@ OPTIONS = tuple(word for setting in SETTINGS for word in ("-c", setting))
 # Of a submodule only its commit counts. As an option, because `.gitmodules` outranks the setting of the same name:
 # git would start a `git status` inside, by the settings of that repository, which the agent may have written.
 OUTSIDE_SUBMODULES = "--ignore-submodules=dirty"
+
+# Answers that are kept because they will be asked for again.
+MOST_KEPT, LONGEST_KEPT = 8, 2**20
 
 # Set while git runs a hook; inherited, they would point every call at the hook's repository.
 CALLER_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
@@ -128,10 +131,20 @@ def _finish(process: subprocess.Popen[bytes], given: bytes) -> str:
     return said
 
 
-@lru_cache(maxsize=8)
 def known_git(where: Path, *arguments: str) -> str:
     """The same for questions about commits that are named by their hashes: asked again, the answer is known."""
-    return run_git(where, *arguments)
+    question = (str(where), *arguments)
+    if (known := _known.get(question)) is not None:
+        return known
+    answer = run_git(where, *arguments)
+    if len(answer) <= LONGEST_KEPT:
+        _known[question] = answer
+        for oldest in list(_known)[:-MOST_KEPT]:
+            _known.pop(oldest, None)
+    return answer
+
+
+_known: dict[tuple[str, ...], str] = {}
 
 
 def git_or_none(where: Path, *arguments: str) -> str | None:
