@@ -20,7 +20,7 @@ help:
 	@echo "make counts take new figures for the tests that count calls and requests"
 	@echo "make cheats play every cheat and honest change against the integrity check (10 minutes)"
 	@echo "make chaos  kill a run 50 times, resume it, compare with an undisturbed one (10 minutes)"
-	@echo "make fuzz   10 000 generated inputs for everything that reads what others wrote (FUZZ_SECONDS, 10 minutes)"
+	@echo "make fuzz   10 000 generated inputs for everything that reads what others wrote (15 minutes; FUZZ_SECONDS)"
 	@echo "make gauntlet  buildloop against plain retry on small real repositories (10 minutes)"
 	@echo "make deploy    Prefect server, work pool, deployments, automations and a worker on this machine"
 	@echo "make undeploy  stop what make deploy started; nothing is deleted"

@@ -1,6 +1,6 @@
 """Generated inputs for everything that reads what others wrote: no traceback, no hang, round trips exact.
 
-    python benchmarks/fuzz.py [--seconds 600] [--examples 10000] [--seed N] [--only NAME]
+    python benchmarks/fuzz.py [--seconds 1200] [--examples 10000] [--seed N] [--only NAME]
 
 Every target of `tests/fuzz` gets that many inputs, in rounds, until the time is over; then what is missing is said.
 Ends with 1 when an input broke something: it is shrunk and shown.
@@ -35,7 +35,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seconds", type=float, default=float(os.environ.get("FUZZ_SECONDS") or 600))
+    parser.add_argument("--seconds", type=float, default=float(os.environ.get("FUZZ_SECONDS") or 1200))
     parser.add_argument("--examples", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=secrets.randbelow(2**32))
     parser.add_argument("--only", default="", help="part of a target's name")

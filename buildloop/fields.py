@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Annotated, Any
 
 from pydantic import AfterValidator
+
+from buildloop.home import from_home
 
 ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 SPELLINGS = {"usd": "USD", "junit": "JUnit", "env": "environment", "github": "GitHub", "dir": "directory"}
@@ -87,7 +89,7 @@ def _goal(text: str) -> str:
 
 
 def _whole_path(path: str) -> str:
-    whole = Path(path).expanduser()
+    whole = from_home(path)
     if not whole.is_absolute():
         raise ValueError("give the whole path of the folder, such as ~/.cache/pip")
     return str(whole)

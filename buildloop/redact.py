@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
-from pathlib import Path
 from urllib.parse import quote, quote_plus
 
+from buildloop.home import from_home
 from buildloop.patterns import Regex
 from buildloop.secret_parts import (
     NOT_SECRET_NAME,
@@ -143,7 +143,7 @@ def _values(name: str, value: str) -> Iterator[str]:
         # A setting like the address of a package index, whatever its name.
         yield from (one for one in secrets_in_urls(value) if not WORD.fullmatch(one))
         return
-    if value.startswith(("/", "~/")) and Path(value).expanduser().exists():
+    if value.startswith(("/", "~/")) and from_home(value).exists():
         return
     if name.endswith("MEMORY_URL") and "://" not in value:
         return

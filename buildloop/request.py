@@ -21,6 +21,7 @@ from buildloop.fields import (
     as_a_form,
     without_nul,
 )
+from buildloop.home import from_home
 from buildloop.models import Permissions
 from buildloop.run_name import RunName, new_run_id
 from buildloop.storage import default_state_dir
@@ -198,7 +199,7 @@ class BuildRequest(BaseModel):
     @field_validator("repo", "state_dir")
     @classmethod
     def _absolute(cls, value: str) -> str:
-        return str(Path(value).expanduser().absolute())
+        return str(from_home(value).absolute())
 
     @model_validator(mode="after")
     def _has_a_goal(self) -> BuildRequest:
@@ -232,9 +233,8 @@ class BuildRequest(BaseModel):
     @property
     def falsifier(self) -> AgentChoice | None:
         """The second agent, if one was asked for."""
-        return next(
-            iter(agent_ladder(self.falsify or ("command" if self.falsify_command else ""), None)), None
-        )
+        named = self.falsify or ("command" if self.falsify_command else "")
+        return next(iter(agent_ladder(named, None)), None)
 
     def using(self, choice: AgentChoice) -> BuildRequest:
         """This request with one agent of its ladder."""

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from platformdirs import user_state_path
+
+from buildloop.home import from_home
 
 
 def default_state_dir() -> str:
     """Without a word from the user: their shared folder if they have one, else the usual place."""
     named = os.environ.get("BUILDLOOP_STATE_DIR") or _shared_folder(os.environ)
-    return str(Path(named).expanduser().absolute() if named else user_state_path("buildloop"))
+    return str(from_home(named).absolute() if named else user_state_path("buildloop"))
 
 
 def bucket(environment: Mapping[str, str]) -> str | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from buildloop.choices import SandboxKind
 from buildloop.environment import child_environment
 from buildloop.gate.run import GateSetup
+from buildloop.home import from_home
 from buildloop.models import WorkspaceInfo
 from buildloop.redact import Redactor, redactor
 from buildloop.request import BuildRequest
@@ -70,7 +71,7 @@ def _sandbox(request: BuildRequest, workspace: WorkspaceInfo, environment: Mappi
         writable=(
             Path(workspace.root),
             *([own] if own else []),
-            *(Path(one).expanduser() for one in request.sandbox_writable),
+            *(from_home(one) for one in request.sandbox_writable),
         ),
         readable=(*toolchains(environment), git_folder(workspace), *added),
         fixed=steering_files(workspace),

@@ -28,19 +28,21 @@ settings.load_profile("quick")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest first, because all workers wait for one that begins last: those on the stack of a team, which mostly
-    wait, then those with a server, then the other slow ones."""
+    """The longest files first, because all workers wait for one that begins last: those on the stack of a team, which
+    mostly wait, then those with a server, then the other slow ones; of each kind those with the most tests."""
 
     def rank(item: pytest.Item) -> tuple[bool, ...]:
         marked = (item.get_closest_marker(name) is None for name in ("server", "slow"))
         return not item.nodeid.startswith(TEAM), *marked
 
-    first = {item.path: rank(item) for item in items}
+    files: dict[Path, list[tuple[bool, ...]]] = {}
     for item in items:
-        first[item.path] = min(first[item.path], rank(item))
-    items.sort(key=lambda item: first[item.path])
+        files.setdefault(item.path, []).append(rank(item))
+    place = {path: (min(ranks), -len(ranks)) for path, ranks in files.items()}
+    items.sort(key=lambda item: place[item.path])
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """A file at a time, so that its fixtures are made once; the files that share the stack of a team count as one."""
     from xdist.scheduler import LoadFileScheduling

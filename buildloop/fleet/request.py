@@ -16,6 +16,7 @@ from buildloop.errors import InputError
 from buildloop.fields import NotBlank, OwnerAndName, as_a_form
 from buildloop.github.labelled import open_issues
 from buildloop.github.publish import access_for
+from buildloop.home import from_home
 from buildloop.request import BuildRequest
 from buildloop.request_secrets import without_secrets
 from buildloop.run_name import RUN_NAME
@@ -143,7 +144,7 @@ def _from_issues(settings: FleetRequest, defaults: Mapping[str, Any]) -> tuple[d
         return ()
     if settings.repo is None:
         raise InputError("goals from issues need the checkout to work on; name it with --repo")
-    checkout = Path(settings.repo).expanduser().absolute()
+    checkout = from_home(settings.repo).absolute()
     access = access_for(checkout, settings.github_repo, os.environ)
     own = {"repo": str(checkout), "github_repo": access.repo.full_name}
     issues = open_issues(access, settings.label)
@@ -153,7 +154,7 @@ def _from_issues(settings: FleetRequest, defaults: Mapping[str, Any]) -> tuple[d
 def _usual(fields: Mapping[str, Any]) -> dict[str, Setting]:
     """What the repository of a goal says in its `buildloop.toml`, for what the fleet leaves open."""
     repo = fields.get("repo")
-    folder = Path(repo).expanduser() if isinstance(repo, str) and repo else None
+    folder = from_home(repo) if isinstance(repo, str) and repo else None
     found = gather_settings({}, {}, folder) if folder and folder.is_dir() else {}
     return {name: setting for name, setting in found.items() if name in GOAL_KEYS}
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 
 from buildloop.errors import InputError
+from buildloop.home import from_home
 from buildloop.patterns import Regex
 
 VARIABLE = "BUILDLOOP_MEMORY_URL"
@@ -49,11 +49,11 @@ def memory_location(environment: Mapping[str, str]) -> Location:
         return Location(Kind.OFF, "off")
     scheme, separator, rest = given.partition("://")
     if not separator and not CONNECTION_WORDS.match(given):
-        return Location(Kind.SQLITE, str(Path(given).expanduser().absolute()))
+        return Location(Kind.SQLITE, str(from_home(given).absolute()))
     if scheme in ("postgresql", "postgres"):
         return Location(Kind.POSTGRESQL, _checked(given))
     if scheme == "sqlite" and rest.strip("/"):
-        return Location(Kind.SQLITE, str(Path(rest.removeprefix("/")).expanduser().absolute()))
+        return Location(Kind.SQLITE, str(from_home(rest.removeprefix("/")).absolute()))
     raise InputError(
         f"{VARIABLE} is not usable: give a path, sqlite:///PATH, postgresql://USER:PASSWORD@HOST/DATABASE, or off"
     )

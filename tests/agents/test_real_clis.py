@@ -113,9 +113,9 @@ def test_a_killed_program_is_a_crash_and_its_commands_die_with_it(driver):
     )
     thread.start()
     if driver.is_aider:
-        eventually(lambda: driver.model and driver.model.requests, 120)
+        eventually(lambda: driver.model and driver.model.requests, 300)
     else:
-        eventually(lambda: content(driver.workdir / "tool.pid"), 120)
+        eventually(lambda: content(driver.workdir / "tool.pid"), 300)
     for pid in _programs(driver.name, f"t-{driver.folder.name}"):
         os.kill(pid, signal.SIGKILL)
     thread.join()

@@ -47,6 +47,10 @@ def test_no_such_folder(refused, tmp_path):
     assert "is not a directory" in refused(*run_in(tmp_path / "missing", *GOOD))
 
 
+def test_the_home_of_a_user_nobody_knows(refused):
+    assert "is not a directory" in refused(*run_in(Path("~nobody-has-this-name/project"), *GOOD))
+
+
 def test_no_commits_yet(refused, tmp_path):
     git(tmp_path, "init", "-q", "empty")
     assert "has no commits yet" in refused(*run_in(tmp_path / "empty", *GOOD))

@@ -102,5 +102,5 @@ def test_a_line_that_is_still_being_written_is_waited_for(tmp_path, half):
     with Display(path, Console(file=out, width=200, no_color=True), 20):
         path.write_bytes(half)
         path.write_bytes(whole)
-        eventually(lambda: "x: y" in out.getvalue(), 10)
+        eventually(lambda: "x: y" in out.getvalue())
     assert out.getvalue().count("x: y") == 1

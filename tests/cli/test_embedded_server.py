@@ -55,9 +55,8 @@ def test_ctrl_c_ends_everything_resume_completes_and_two_commands_share_one_serv
     hanging = int(eventually(lambda: content(tmp_path / "agent")))
     server = server_pid(state)
 
-    other = run_buildloop(
-        "run", "second", *common, "--test", "test -e two.txt", "--agent-command", "touch two.txt", "--json"
-    )
+    wanted = (*common, "--test", "test -e two.txt", "--agent-command", "touch two.txt")
+    other = run_buildloop("run", "second", *wanted, "--json", afresh=True)
     assert other.returncode == 0, other.stderr
     assert server_pid(state) == server
     assert alive(server)
@@ -72,7 +71,7 @@ def test_ctrl_c_ends_everything_resume_completes_and_two_commands_share_one_serv
     assert processes_with(str(state)) == []
 
     (stopped,) = (run for run in (state / "runs").iterdir() if run.name != json.loads(other.stdout)["run_id"])
-    resumed = run_buildloop("resume", stopped.name, "--json", "--state-dir", str(state))
+    resumed = run_buildloop("resume", stopped.name, "--json", "--state-dir", str(state), afresh=True)
     assert resumed.returncode == 0, resumed.stderr
     result = json.loads(resumed.stdout)
     assert (result["reason"], result["iterations"]) == ("complete", 2)

@@ -59,7 +59,7 @@ def test_output_without_end_is_kept_at_both_ends_only(gate, tmp_path):
     report = gate("""
         import sys
         print("first words")
-        for _ in range(100):
+        for _ in range(70):
             sys.stdout.write(("x" * 1023 + "\\n") * 1024)
         print("FAILED t.py::test_last - boom")
         sys.exit(1)

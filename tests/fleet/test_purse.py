@@ -43,7 +43,7 @@ def test_a_run_waits_for_money_that_may_come_back():
     waiting = threading.Thread(target=lambda: got.append(purse.take(None)))
     waiting.start()
     purse.pay(first, 0.25)
-    waiting.join(10)
+    waiting.join(60)
     assert got == [0.75]
 
 

@@ -76,7 +76,7 @@ def begun(prefect_server, repo, tmp_path, stubborn):
             start_new_session=True,
         )
         started.append(process)
-        eventually(lambda: content(tmp_path / "up"), 120)
+        eventually(lambda: content(tmp_path / "up"), 300)
         return process
 
     yield start
@@ -112,7 +112,7 @@ def is_cancelled_in_prefect(identity: str) -> bool:
 
 
 def assert_ended_and_resumable(tmp_path: Path, prefect_server: str) -> None:
-    assert processes_with(str(tmp_path / "stubborn.py")) == []
+    eventually(lambda: processes_with(str(tmp_path / "stubborn.py")) == [])
     assert is_cancelled_in_prefect(flow_run_id(tmp_path))
     (tmp_path / "let-go").touch()
     ended = run_buildloop("resume", "--json", "--state-dir", str(tmp_path / "state"), api_url=prefect_server)
@@ -151,7 +151,7 @@ def test_prefect_ends_a_run_that_a_worker_executes(
     request = request_for(repo, test=("test -e touched.txt",), agent_command=stubborn("agent"))
     identity = scheduled(request)
     process = prefect("flow-run", "execute", identity)
-    eventually(lambda: content(tmp_path / "up"), 120)
+    eventually(lambda: content(tmp_path / "up"), 300)
     cancel_in_prefect(identity)
     process.communicate(timeout=400)
     eventually(lambda: not RunDir(request.run_dir).is_running())

@@ -40,7 +40,7 @@ def request_(request_for, repo, tmp_path) -> BuildRequest:
 
 
 def in_its_second_call(tmp_path: Path) -> None:
-    eventually(lambda: content(tmp_path / "calls").count("call") == 2, 120)
+    eventually(lambda: content(tmp_path / "calls").count("call") == 2, 300)
 
 
 def kill_all(process: subprocess.Popen[str], request: BuildRequest) -> None:

@@ -141,16 +141,6 @@ def test_the_limit_is_extended_only_while_the_failing_set_shrinks(play, tmp_path
     assert [event["max"] for event in events(run, "loop.extended")] == [3]
 
 
-def test_a_stuck_run_ends_with_a_question_that_a_person_can_answer(play):
-    rules = [{"when": {"call": n}, "do": [wrong(n)], "say": f"idea {n}"} for n in range(1, 30)]
-    result, run = play(*rules)
-    assert result.reason is StopReason.STUCK
-    assert "make the tests pass" in result.question
-    assert "test_add" in result.question
-    assert "calc.py" in result.question
-    assert "Question for a person" in (run.path / "report.md").read_text()
-
-
 def test_buildloop_cancel_ends_agent_and_run_which_can_then_be_resumed(
     prefect_server, repo, request_for, tmp_path
 ):
@@ -177,8 +167,8 @@ def test_buildloop_cancel_ends_agent_and_run_which_can_then_be_resumed(
     stopped = run_buildloop("cancel", run.run_id, "--state-dir", str(state_dir))
     assert stopped.returncode == 0, stopped.stderr
     assert "is cancelled" in stopped.stdout
-    assert working.wait(60) == 130
-    assert processes_with(run.run_id) == []
+    assert working.wait(300) == 130
+    eventually(lambda: processes_with(run.run_id) == [])
     assert run.result().reason is StopReason.CANCELLED
     again = run_buildloop("cancel", run.run_id, "--state-dir", str(state_dir))
     assert (again.returncode, again.stderr.count("\n")) == (2, 1)
@@ -201,11 +191,15 @@ def test_commits_added_to_a_stopped_runs_branch_are_not_dropped_by_a_resume(play
     assert git(repo, "show", f"{result.branch}:mine.txt") == "precious"
 
 
-def test_a_stuck_run_that_was_told_something_goes_on_when_it_is_resumed(play, build, tmp_path):
+def test_a_stuck_run_ends_early_with_a_question_and_goes_on_when_a_person_has_answered_it(play, build):
     rules = [{"when": {"prompt": "look at the sign"}, "do": [WRITE_FIX]}]
-    rules += [{"when": {"call": n}, "do": [wrong(n)]} for n in range(1, 30)]
-    result, run = play(*rules)
+    rules += [{"when": {"call": n}, "do": [wrong(n)], "say": f"idea {n}"} for n in range(1, 30)]
+    result, run = play(*rules, max_iterations=25)
     assert result.reason is StopReason.STUCK
+    assert result.iterations < 12
+    assert "person" in result.explanation
+    assert all(word in result.question for word in ("make the tests pass", "test_add", "calc.py"))
+    assert "Question for a person" in (run.path / "report.md").read_text()
     assert build(run.request()).reason is StopReason.STUCK, "nothing was said, so nothing is left to try"
     give(run.path, "look at the sign", "a person")
     again = build(run.request())

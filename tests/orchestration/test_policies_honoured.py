@@ -67,7 +67,7 @@ def forced(prefect_server, tmp_path_factory):
             failure_mode=mode,
         )
         state = build_loop(request, return_state=True)
-        tasks = eventually(lambda: tasks_of(state.state_details.flow_run_id), 60)
+        tasks = eventually(lambda: tasks_of(state.state_details.flow_run_id))
         return tasks, list(read_events(request.run_dir / "events.jsonl"))
 
     return run

@@ -56,7 +56,7 @@ def look(prefect_server):
         with get_client(sync_client=True) as client:
             by_id = FlowRunFilter(id=FlowRunFilterId(any_=[flow_run_id]))
             (flow_run,) = client.read_flow_runs(flow_run_filter=by_id)
-            return View(flow_run, eventually(tasks, 30), request)
+            return View(flow_run, eventually(tasks), request)
 
     return read
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from buildloop.events import read_events
+from buildloop.files import write_atomic
 from buildloop.request import BuildRequest
 from buildloop.result import BuildResult, StopReason
 from buildloop.rundir import RunDir
@@ -138,10 +139,15 @@ def test_twenty_kills_over_thirty_requests(prefect_server, deployment, play_work
     inbox, ledger = tmp_path / "inbox", Ledger(tmp_path / "ledger")
     inbox.mkdir()
     kinds = [list(KINDS)[number % len(KINDS)] for number in range(REQUESTS)]
-    for number, kind in enumerate(kinds):
+
+    def put(number: int) -> None:
+        kind = kinds[number]
         fields = {"goal": f"{kind} {number}", "repo": "/r", "test": ["true"], "agent_command": "a"}
         fields |= {"state_dir": str(tmp_path / "state")} | ({"tset": 1} if kind == "invalid" else {})
-        (inbox / f"{number:02}.json").write_text(json.dumps(fields))
+        write_atomic(inbox / f"{number:02}.json", json.dumps(fields))
+
+    for number in range(REQUESTS - KILLS):
+        put(number)
     chance, moment = random.Random(7), threading.Event()
 
     def written() -> int:
@@ -155,15 +161,16 @@ def test_twenty_kills_over_thirty_requests(prefect_server, deployment, play_work
         )
 
     with supervisor(prefect_server, inbox, ledger.folder, deployment) as daemon:
-        for _ in range(KILLS):
+        for number in range(REQUESTS - KILLS, REQUESTS):
             before = written()
+            put(number)  # so that there is something to do, however far it came before
             daemon.start()
             eventually(lambda before=before: written() != before)
             moment.wait(chance.random() * 0.01)
             daemon.kill()
             play_workers()
         daemon.start()
-        eventually(lambda: play_workers() and closed(), 120)
+        eventually(lambda: play_workers() and closed(), 400)
         ran = play_workers()
 
     runs = Counter(goal for goal, _ in ran)

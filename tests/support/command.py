@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.support.warm import warm
+
 
 def command_environment(api_url: str | None, extra: Mapping[str, str] | None = None) -> dict[str, str]:
     kept = {
@@ -24,7 +26,11 @@ def run_buildloop(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     timeout: float = 300,
+    afresh: bool = False,
 ) -> subprocess.CompletedProcess[str]:
+    """`afresh`: as a new interpreter, for whom the start itself is of interest."""
+    if not afresh:
+        return warm().run(arguments, command_environment(api_url, env), cwd or Path.cwd(), timeout)
     return subprocess.run(
         [sys.executable, "-m", "buildloop.cli.main", *arguments],
         env=command_environment(api_url, env),

@@ -16,6 +16,7 @@ from tests.support.postgres import postgres_programs
 from tests.support.repos import GREEN, make_repo
 from tests.support.scripts import WRITE_FIX, write_script, wrong
 from tests.support.stack import Stack, team_stack
+from tests.support.waiting import eventually
 
 HERE = Path(__file__).parent
 # Longer than the 30 seconds between two heartbeats, shorter than the 90 of the shipped automation.
@@ -84,6 +85,18 @@ def asking(stack: Stack) -> str:
     rules = ({"when": {"prompt": "turn the sign"}, "do": [WRITE_FIX]}, {"do": [wrong(1)]})
     request = sample_request(stack, "asking", *rules, max_iterations=1, extension_size=0, human=True)
     return stack.start("build-loop/on-demand", {"request": request})
+
+
+def until_it_asks(stack: Stack, flow_run: str) -> None:
+    """Suspended, and its question is there: Prefect writes it down a moment later."""
+    eventually(lambda: stack.run(flow_run)["state_name"] == "Suspended", 300)
+    inputs = f"/flow_runs/{flow_run}/input/filter"
+    eventually(
+        lambda: any(
+            each["key"].endswith("-description") for each in stack.ask(inputs, {"prefix": "", "limit": 9})
+        ),
+        300,
+    )
 
 
 def sample_request(stack: Stack, name: str, *rules: dict[str, Any], **changes: Any) -> dict[str, Any]:

@@ -13,12 +13,12 @@ from tests.support.repos import git
 from tests.support.scripts import WRITE_FIX, wrong
 from tests.support.stack import Stack
 from tests.support.waiting import eventually
-from tests.team.conftest import sample_request
+from tests.team.conftest import sample_request, until_it_asks
 
 
 @pytest.fixture(scope="module")
-def orphaned(stack: Stack) -> tuple[str, dict]:
-    """A run whose worker dies in the second agent call, with everything it started."""
+def orphaned(stack: Stack, asking: str) -> tuple[str, dict]:
+    """A run whose worker dies in the second agent call, with everything it started; by then no other run is on it."""
     marker = stack.folder / "second-call"
     once = f"test -e {marker} || {{ touch {marker}; sleep 600; }}"
     request = sample_request(
@@ -30,6 +30,7 @@ def orphaned(stack: Stack) -> tuple[str, dict]:
     flow_run = stack.start("build-loop/on-demand", {"request": request})
     eventually(marker.exists, 300)
     eventually(lambda: stack.run(flow_run)["state_type"] == "RUNNING", 300)
+    until_it_asks(stack, asking)
     events = stack.ask(
         "/events/filter", {"filter": {"event": {"name": ["prefect.worker.submitted-flow-run"]}}}
     )
@@ -97,7 +98,7 @@ def test_an_impossible_goal_ends_it_with_1_and_says_why(watched):
 
 
 def test_telling_a_suspended_run_resumes_it_with_the_answer(stack, told):
-    eventually(lambda: stack.run(told)["state_name"] == "Suspended", 300)
+    until_it_asks(stack, told)
     run = f"run-{short_id(told)}"
     ran = stack.buildloop("tell", run, "turn the sign", "--more-iterations", "2")
     assert f"{run} goes on with your answer: continue" in ran.stdout, ran.stdout + ran.stderr

@@ -14,6 +14,7 @@ from buildloop.request import BuildRequest
 from tasks.options import short_id
 from tests.support.stack import Stack
 from tests.support.waiting import eventually
+from tests.team.conftest import until_it_asks
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -64,7 +65,7 @@ def test_the_form_of_a_deployment_explains_every_parameter_in_order(stack, page)
 
 
 def test_a_run_that_asks_is_answered_in_the_browser_and_finishes(stack, asking, page):
-    eventually(lambda: stack.run(asking)["state_name"] == "Suspended", 300)
+    until_it_asks(stack, asking)
     page.goto(f"{stack.ui}/runs/flow-run/{asking}")
     page.get_by_role("button", name="Resume").first.click()
     form = page.get_by_role("dialog")

@@ -101,6 +101,7 @@ class CartTest {
         },
         {"shop.CartTest#row(int)[2]", "shop.CartTest#sum", "shop.CartTest$Inner#deep"},
         4,
+        environment={"MAVEN_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"},
         needs=(MAVEN / "org/apache/maven/plugins/maven-surefire-plugin/3.2.5",),
     ),
 }
