@@ -17,7 +17,8 @@ from buildloop.workspace.integrity.files import CODE, is_test
 from buildloop.workspace.integrity.model import Change
 from buildloop.workspace.integrity.tricks import added_lines
 
-LITERAL = r"(?:-?\d+(?:\.\d+)?|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\")"
+QUOTED = r"(?:'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\")"
+LITERAL = rf"(?:-?\d+(?:\.\d+)?|{QUOTED})"
 BARE = r"(?:[\w.,:@%+/-]+)"
 ONE = re.compile(LITERAL)
 # A plain name compared with a value: what is computed from the input first (`n % 100`, a length) is a property.
@@ -25,7 +26,7 @@ NAME = r"(?<![\w%&*/+\-)\]])(?<![%&*/+-] )(?:\*|&)?[A-Za-z_$][\w$]*(?:\.[A-Za-z_
 COMPARED = re.compile(
     rf"(?:{NAME}\s*(?:===?|\.equals\(|\beq\b)\s*(?P<right>{LITERAL}))|(?:(?P<left>{LITERAL})\s*===?\s*{NAME})"
     rf"|(?:\b(?:case|when)\s+(?P<cases>[^\n:]*?{LITERAL}[^\n:]*?)\s*(?::|then\b|=>|->|$))"
-    rf"|(?:(?:^|[{{(\[,|]\s*)(?P<key>{LITERAL}(?:\s*\|\s*{LITERAL})*)\s*(?:=>|:(?!:))\s*\S)"
+    rf"|(?:(?:^\s*|[{{(\[,|]\s*)(?P<key>{LITERAL}(?:\s*\|\s*{LITERAL})*)\s*(?:=>|:(?!:))\s*\S)"
     rf"|(?:\[\s*(?P<pair>{LITERAL})\s*,\s*{LITERAL}\s*\])"
     rf"|(?:===?\s*(?P<whole>[\[(]\s*{LITERAL}(?:\s*,\s*{LITERAL})*\s*,?\s*[\])]))"
     rf"|(?P<collected>[\[{{]\s*{LITERAL}(?:\s*,\s*{LITERAL})+\s*,?\s*[\]}}])"
@@ -33,10 +34,10 @@ COMPARED = re.compile(
     rf"|(?:\[(?P<listed>{LITERAL}(?:\s*,\s*{LITERAL})*)\]\.(?:includes|contains|include\?|indexOf)\()"
 )
 SHELL_COMPARED = re.compile(
-    rf"(?:\[\[?\s+\"?\$\{{?\w+\}}?(?:\s\$\{{?\w+\}}?)*\"?\s+(?:=|==|-eq)\s+(?P<right>{LITERAL}|{BARE}))"
-    rf"|(?:(?:^|\bin\s+|;;\s*)\(?(?P<cases>(?:{LITERAL}|{BARE})(?:\s*\|\s*(?:{LITERAL}|{BARE}))*)\))"
+    rf"(?:\[\[?\s+\"?\$\{{?\w+\}}?(?:\s\$\{{?\w+\}}?)*\"?\s+(?:=|==|-eq)\s+(?P<right>{QUOTED}|{BARE}))"
+    rf"|(?:(?:^|\bin\s+|;;\s*)\(?(?P<cases>(?:{QUOTED}|{BARE})(?:\s*\|\s*(?:{QUOTED}|{BARE}))*)\))"
 )
-SHELL_ONE = re.compile(rf"{LITERAL}|{BARE}")
+SHELL_ONE = re.compile(rf"{QUOTED}|{BARE}")
 TRIVIAL = frozenset({"", "0", "1", "2", "-1", "10", "100", "0.0", "1.0", " "})
 PLAIN_WORD = re.compile(r"[a-z][a-z_-]*|[A-Z][A-Z_]*|-{1,2}[a-z][\w-]*|\W|\w")
 QUIET = re.compile(r"\"\"\".*?\"\"\"|/\*.*?\*/|(?m:(?:^|\s)(?:#|//).*$)", re.S)
@@ -44,7 +45,7 @@ SMALL_NUMBERS = frozenset(map(str, (*range(3, 11), 100, 1000)))
 WORD = re.compile(r"[\w.:/@%+-]+")
 MORE_CODE = re.compile(r"\.(?:awk|sed|sql|[rR]|jl|hs|mli?|nim|zig|erl|fs|vb|tcl|m|mm)$")
 # Some output of several lines with a number in it, whole: what a golden file holds.
-WHOLE_OUTPUT = re.compile(r"(?:'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\")")
+WHOLE_OUTPUT = re.compile(QUOTED)
 MOST_WORDS = 4  # in an output that could be a message like others
 LENGTH = re.compile(r"\b(?:len|length|size|count)\b")
 
@@ -86,7 +87,7 @@ def varied(changes: Sequence[Change], tests: Callable[[], Told]) -> list[Varied]
         if not any(_asked(line, change) for line in fresh):
             continue
         words = {bare(one) for one in ONE.findall(QUIET.sub("", change.before or ""))}
-        spelled = {bare(one) for line in fresh for one in SHELL_ONE.findall(line)}
+        spelled = {bare(one) for line in fresh for one in (*ONE.findall(line), *SHELL_ONE.findall(line))}
         whole = {
             bare(one)
             for line in fresh
