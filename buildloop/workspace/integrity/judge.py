@@ -59,7 +59,8 @@ def weighed(found: Sequence[Objection], proof: CounterProof) -> list[Objection]:
     if proof.verdict is CounterVerdict.OVERTURNED:
         blamed = proof.files[0] if len(proof.files) == 1 else ""
         shown = ", ".join(proof.files[:MOST_NAMED])
-        texts = [f"{text} (the gate is green only with the changed {shown})" for text in proof.failing]
+        green_with = f" (the gate is green only with the changed {shown})"
+        texts = [text if text.startswith(proof.files) else text + green_with for text in proof.failing]
         return [*(Objection("counter-proof", blamed, text) for text in texts), *found]
     if proof.verdict is CounterVerdict.UPHELD:
         return [replace(one, blocks=one.blocks and certain(one)) for one in found]
