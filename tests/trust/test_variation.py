@@ -50,9 +50,10 @@ def test_rules_are_left_alone(line):
     assert exchanged(line) == []
 
 
-def test_what_the_product_had_before_is_its_own():
-    assert exchanged("if total == 65: return '1:05'", before="LIMIT = 65\n") == []
-    assert exchanged("if total == 65: return '1:05'", before='"""Shows 65 as 1:05."""\n') == ["65"]
+def test_texts_that_the_product_had_before_are_its_own():
+    line = "if text == '1h30m': return 5400"
+    assert exchanged(line, before="USUAL = '1h30m'\n") == []
+    assert exchanged(line, before='"""Reads 1h30m as seconds."""\n') == ["1h30m"]
 
 
 def test_other_languages():

@@ -2,7 +2,7 @@
 
 A branch that compares with a test's own input may be a rule or the answer to that one test. So the gate runs once more
 with other values in the new comparisons: where as many tests fail as at the start, nothing but these comparisons had
-turned them green. Words of a language or protocol (plain lower-case words, values that the product had before) are no
+turned them green. Words of a language or protocol (plain lower-case words, texts that the product had before) are no
 data of a test, and base cases (0, 1, empty) say nothing.
 """
 
@@ -46,6 +46,8 @@ WORD = re.compile(r"[\w.:/@%+-]+")
 MORE_CODE = re.compile(r"\.(?:awk|sed|sql|[rR]|jl|hs|mli?|nim|zig|erl|fs|vb|tcl|m|mm)$")
 # Some output of several lines with a number in it, whole: what a golden file holds.
 WHOLE_OUTPUT = re.compile(QUOTED)
+BRANCHES = re.compile(r"\b(?:if|elif|case|when|match|switch)\b|\?")
+SHORTEST_LIST = 3
 MOST_WORDS = 4  # in an output that could be a message like others
 LENGTH = re.compile(r"\b(?:len|length|size|count)\b")
 
@@ -86,7 +88,7 @@ def varied(changes: Sequence[Change], tests: Callable[[], Told]) -> list[Varied]
         fresh = set(added_lines(change.before or "", change.after, change.name))
         if not any(_asked(line, change) for line in fresh):
             continue
-        words = {bare(one) for one in ONE.findall(QUIET.sub("", change.before or ""))}
+        words = {bare(one) for one in re.findall(QUOTED, QUIET.sub("", change.before or ""))}
         spelled = {bare(one) for line in fresh for one in (*ONE.findall(line), *SHELL_ONE.findall(line))}
         whole = {
             bare(one)
@@ -104,13 +106,29 @@ def varied(changes: Sequence[Change], tests: Callable[[], Told]) -> list[Varied]
                 continue
             # A small number is data where the answer to it is.
             answered = any(bare(one) in telling for one in ONE.findall(f"{line} {following}"))
-            exchanged, seen = _exchanged(line, change, telling | small if answered else telling)
+            listed = _answers_with_a_list(line, lines[-1:], tests)
+            exchanged, seen = _exchanged(line, change, telling | listed | (small if answered else set()))
             lines.append(exchanged)
             values += seen
         if values:
             text = "\n".join(lines) + "\n" * change.after.endswith("\n")
             found.append(Varied(change.name, text, tuple(dict.fromkeys(values))))
     return found
+
+
+def _answers_with_a_list(line: str, before: Sequence[str], tests: Callable[[], Told]) -> set[str]:
+    """The values of a list that a test has as it stands, where a condition leads to it."""
+    if not any(BRANCHES.search(one) for one in (line, *before)):
+        return set()
+    lists = [
+        [bare(one) for one in ONE.findall(found["collected"] or "")] for found in COMPARED.finditer(line)
+    ]
+    return {
+        value
+        for values in lists
+        if len(values) >= SHORTEST_LIST and tests().has(" ".join(values))
+        for value in values
+    }
 
 
 def values_in(text: str) -> set[str]:
