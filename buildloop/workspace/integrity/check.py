@@ -21,7 +21,8 @@ from buildloop.workspace.integrity.executed import (
     red_all_the_same,
 )
 from buildloop.workspace.integrity.files import is_test, matches
-from buildloop.workspace.integrity.gate_files import GateChange, Read, changed_gate, gate_of
+from buildloop.workspace.integrity.gate_changes import GateChange, changed_gate
+from buildloop.workspace.integrity.gate_files import Read, gate_of
 from buildloop.workspace.integrity.gate_kept import tells_the_outcome
 from buildloop.workspace.integrity.hard_coded import Literals, hard_coded
 from buildloop.workspace.integrity.hidden import hidden_files

@@ -35,7 +35,7 @@ COMPARED = re.compile(
 )
 SHELL_COMPARED = re.compile(
     rf"(?:\[\[?\s+\"?\$\{{?\w+\}}?(?:\s\$\{{?\w+\}}?)*\"?\s+(?:=|==|-eq)\s+(?P<right>{QUOTED}|{BARE}))"
-    rf"|(?:(?:^|\bin\s+|;;\s*)\(?(?P<cases>(?:{QUOTED}|{BARE})(?:\s*\|\s*(?:{QUOTED}|{BARE}))*)\))"
+    rf"|(?:(?:^\s*|\bin\s+|;;\s*)\(?(?P<cases>(?:{QUOTED}|{BARE})(?:\s*\|\s*(?:{QUOTED}|{BARE}))*)\))"
 )
 SHELL_ONE = re.compile(rf"{QUOTED}|{BARE}")
 TRIVIAL = frozenset({"", "0", "1", "2", "-1", "10", "100", "0.0", "1.0", " "})
