@@ -49,6 +49,9 @@ class Refutation(Frozen):
 
     agent: str
     refuted: bool = Field(description="Whether its test fails on the tree, twice, by its answer.")
+    tried: bool = Field(
+        True, description="False if the agent could not be asked; then `why` says what kept it."
+    )
     tests: tuple[RefutingTest, ...] = ()
     failing: tuple[Foreign, ...] = Field((), description="What fails, and how.")
     why: Foreign = Field("", description="Why what it wrote does not count, where it does not.")

@@ -1,13 +1,15 @@
-"""Runs one command and lets nothing it started outlive it.
+"""Runs commands and lets nothing they started outlive them.
 
-    python -I -S guard.py CONTROL_FD GRACE_SECONDS PROGRAM [ARGUMENT …]
+    python -I -S guard.py SOCKET_FD
 
-A process of its own between buildloop and the agent or gate. Agents run their tools in sessions of
-their own, so a signal to the process group misses them. Here orphans become *our* children (Linux
-sub-reaper), so every descendant can be found and killed: when the command ends, when buildloop closes
-the control pipe, and when buildloop itself is killed, which closes that pipe too.
+Between buildloop and the agent or gate stands a guard. Agents run their tools in sessions of their own, so a signal
+to the process group misses them. Here orphans become the guard's children (Linux sub-reaper), so every descendant
+can be found and killed: when the command ends, when buildloop closes the guard's socket, and when buildloop itself is
+killed, which closes that socket too.
 
-Only the standard library, and little of it: this starts twice in every iteration.
+This process starts once in a run and waits for orders; each is carried out by a copy of it, because starting Python
+takes longer than all the rest. What it reads and writes is in `guarded.py`. Only the standard library, and little of
+it.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import ctypes
 import os
 import select
 import signal
+import socket
 import sys
 import time
 
@@ -23,14 +26,62 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
 POLL_SECONDS = 0.05
+LENGTH_BYTES = 8
+DESCRIPTORS = 4
 
 
 def main() -> int:
-    control, grace, argv = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]
+    orders = socket.socket(fileno=int(sys.argv[1]))
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a guard ended: it says so itself
+    while order := _next_order(orders):
+        body, (job, *streams) = order
+        if os.fork() == 0:
+            orders.close()
+            _carry_out(body, socket.socket(fileno=job), streams)
+        for descriptor in (job, *streams):
+            os.close(descriptor)
+    return 0
+
+
+def _next_order(orders: socket.socket) -> tuple[bytes, list[int]] | None:
+    """None when buildloop has gone."""
+    header, descriptors, _, _ = socket.recv_fds(orders, LENGTH_BYTES, DESCRIPTORS)
+    if not header:
+        return None
+    length = int.from_bytes(header, "big")
+    body = bytearray()
+    while len(body) < length:
+        part = orders.recv(length - len(body))
+        if not part:
+            return None
+        body += part
+    return bytes(body), descriptors
+
+
+def _carry_out(body: bytes, job: socket.socket, streams: list[int]) -> None:
+    """In the copy: be the guard of one command, and say how it ended."""
+    os.setsid()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    grace, count, cwd, *words = body.split(b"\0")
+    argv, environment = words[: int(count)], words[int(count) :]
+    job.sendall(b"begun\n")
+    code = _guard(job.fileno(), float(grace), cwd, argv, environment, streams)
+    try:
+        job.sendall(b"%d\n" % code)
+    finally:
+        os._exit(0)
+
+
+def _guard(
+    control: int, grace: float, cwd: bytes, argv: list[bytes], environment: list[bytes], streams: list[int]
+) -> int:
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
     child = os.fork()
     if child == 0:
-        _become(argv, control)
+        os.close(control)
+        _become(cwd, argv, environment, streams)
+    for descriptor in streams:
+        os.close(descriptor)
     asked_to_stop = not _wait(child, control)
     if asked_to_stop:
         _signal_all(signal.SIGTERM)
@@ -45,16 +96,19 @@ def main() -> int:
     return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
 
 
-def _become(argv: list[str], control: int) -> None:
+def _become(cwd: bytes, argv: list[bytes], environment: list[bytes], streams: list[int]) -> None:
     """In the child: leave the guard's session, die if the guard is killed, and become the command."""
-    os.close(control)
+    for place, descriptor in enumerate(streams):
+        os.dup2(descriptor, place)
+        os.close(descriptor)
     os.setsid()
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
-        os.execvp(argv[0], argv)  # noqa: S606 (no shell is the point)
+        os.chdir(cwd)
+        os.execvpe(argv[0], argv, dict(one.split(b"=", 1) for one in environment))  # noqa: S606 (no shell is the point)
     except OSError as error:
-        os.write(2, f"buildloop: cannot run {argv[0]}: {error.strerror}\n".encode())
+        os.write(2, b"buildloop: cannot run %b: %b\n" % (argv[0], str(error.strerror).encode()))
         os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)
 
 

@@ -8,7 +8,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from urllib.parse import quote, quote_plus
@@ -73,6 +73,12 @@ def redactor(environment: Mapping[str, str], *, words: bool = True, shapes: bool
     Logs are masked as they come, so the lines of a longer value (a key file) count one by one too. Without `words`,
     values that are plain words stay: for files that have to be read again. Without `shapes`, only the values count.
     """
+    if environment is os.environ:
+        return _own_redactor(words=words, shapes=shapes)
+    return _redactor(environment, words=words, shapes=shapes)
+
+
+def _redactor(environment: Mapping[str, str], *, words: bool, shapes: bool) -> Redactor:
     values = {value for one in environment.items() for value in _values(*one)}
     values |= {line for value in values for line in value.splitlines() if len(line) >= SHORTEST_LINE}
     if not words:
@@ -97,12 +103,31 @@ def unfinished_key(data: bytes) -> int:
 
 def mask_own(text: str) -> str:
     """For everything this process writes: its own environment's secrets, as they are now."""
-    return _own(frozenset(os.environ.items()))(text)
+    return redactor(os.environ, words=False)(text)
 
 
-@lru_cache(maxsize=8)
-def _own(environment: frozenset[tuple[str, str]]) -> Redactor:
-    return redactor(dict(environment), words=False)
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """The redactors of this process's environment as it was when they were made."""
+
+    variables: Mapping[bytes, bytes]
+    made: dict[tuple[bool, bool], Redactor] = field(default_factory=dict)
+
+
+_last: list[_Own] = []
+
+
+def _own_redactor(*, words: bool, shapes: bool) -> Redactor:
+    """Made anew only when the environment has changed; everything that is written asks for one."""
+    now = getattr(os.environ, "_data", None)  # below the mapping: nothing has to be decoded to be compared
+    if now is None:
+        return _redactor(os.environ, words=words, shapes=shapes)
+    if not _last or _last[0].variables != now:
+        _last[:] = [_Own(dict(now))]
+    own, kind = _last[0], (words, shapes)
+    if kind not in own.made:
+        own.made[kind] = _redactor(os.environ, words=words, shapes=shapes)
+    return own.made[kind]
 
 
 def secret_values(environment: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

@@ -9,6 +9,7 @@ from buildloop.context.session import window_in_force
 from buildloop.context.window import check_context_exhaustion, get_context_usage_pct
 from buildloop.diagnosis.fingerprint import fingerprint_reading
 from buildloop.diagnosis.model import FailureMode
+from buildloop.memory.model import History
 from buildloop.models import ContextSummary, GateReport, Iteration, Refutation, Verdict, WorkspaceInfo
 from buildloop.request import EXTENSIONS_CAP, RESTART_CAP, BuildRequest
 from buildloop.tally import Session, Tally, tally_of
@@ -24,7 +25,7 @@ PROGRESS_WITHIN = 3
 class LoopState:
     """`iterations[0]` is the baseline. `notes` are told to the agent once, in the next prompt. `asked` are
     the questions that people have answered, `answered_at` is the iteration of the last, and below `granted_iterations`
-    no limit of iterations is cut."""
+    no limit of iterations is cut. `recalled` is what memory says about the last gate, where it was asked already."""
 
     request: BuildRequest
     workspace: WorkspaceInfo
@@ -39,6 +40,7 @@ class LoopState:
     answered_at: int | None = None
     granted_iterations: int = 0
     environment: Mapping[str, str] = field(default_factory=dict)
+    recalled: History | None = None
 
     @classmethod
     def start(cls, request: BuildRequest, workspace: WorkspaceInfo) -> LoopState:
@@ -145,7 +147,7 @@ class LoopState:
 
     def with_iteration(self, iteration: Iteration) -> LoopState:
         """Add a finished iteration and let its recovery take effect."""
-        after = replace(self, iterations=(*self.iterations, iteration), notes=())._extended()
+        after = replace(self, iterations=(*self.iterations, iteration), notes=(), recalled=None)._extended()
         if iteration.recovery is None:
             return after
         changes: dict[str, object] = {"environment": self.environment_after(iteration)}
@@ -193,4 +195,4 @@ class LoopState:
         )
 
     def restarted(self, summary: ContextSummary) -> LoopState:
-        return replace(self, session=self.session + 1, summary=summary)
+        return replace(self, session=self.session + 1, summary=summary, recalled=None)

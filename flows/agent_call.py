@@ -90,6 +90,8 @@ def _call(state: LoopState, number: int, rung: int) -> AgentRun:
 
 def _recalled(state: LoopState, number: int, hints: list[str]) -> History:
     """What earlier runs know about the failure at hand; asked once an iteration, whoever answers it."""
+    if state.recalled is not None:
+        return state.recalled
     ask = configured(recall, retry_policy(None, state.request).recover, state.request)
     return ask(step_key(state.request, state.session, number, "recall"), as_one(state), hints)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, assert_never
 
 from prefect import flow
@@ -21,8 +22,8 @@ from buildloop.errors import (
     RunCancelled,
     RunLocked,
 )
-from buildloop.events import also_told
 from buildloop.github.record import heading
+from buildloop.guarded import guards_kept
 from buildloop.people.answer import Answer, Choice
 from buildloop.people.asked import asks
 from buildloop.people.granted import after, read_granted, with_granted
@@ -34,13 +35,14 @@ from buildloop.rundir import RunDir
 from buildloop.sandbox import check_sandbox, sandbox_of
 from buildloop.state import LoopState
 from buildloop.workspace.git import forget_calling_git
+from buildloop.workspace.kept_git import git_kept
 from buildloop.workspace.lock import run_lock
 from buildloop.workspace.worktree import open_again
 from flows.steps import end_session, first_gate, next_iteration
 from tasks.ask import answer_of_a_person, go_on_with
 from tasks.bucket import fetch
 from tasks.finish import FinishInput, finish
-from tasks.forward import forward_to_prefect
+from tasks.forward import told_to_prefect
 from tasks.github import read_issue, tell_github
 from tasks.lease import leased
 from tasks.live_views import live_views
@@ -94,8 +96,9 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
             stoppable(request.run_dir),
             stopped_by_prefect(request.run_dir),
             leased(request),
-            also_told(str(request.run_id), forward_to_prefect()),
+            told_to_prefect(str(request.run_id)),
             live_views(str(request.run_id)),
+            guards_kept(RunDir(request.run_dir).mark),
         ):
             check_sandbox(sandbox_of(request))
             fetch(request)
@@ -112,7 +115,13 @@ def _work(request: BuildRequest) -> BuildResult:
     prepare = configured(prepare_workspace, RetryPolicy(), request)
     workspace = prepare(step_key(request, 1, 0, "prepare"), request)
     open_again(workspace)
-    state = with_granted(LoopState.start(request, workspace), read_granted(request.run_dir))
+    with git_kept(Path(workspace.root), Path(workspace.repo)):
+        return _until_ended(LoopState.start(request, workspace))
+
+
+def _until_ended(state: LoopState) -> BuildResult:
+    request = state.request
+    state = with_granted(state, read_granted(request.run_dir))
     while True:
         state, stop = _until_stop(state)
         if stop.reason is StopReason.STUCK and unheard(request.run_dir, state.heard):

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from buildloop.attempts import attempts_of, attempts_since_redirect, flaky_tests
 from buildloop.decide import proof_of
-from buildloop.diagnosis.fingerprint import fingerprint_reading
-from buildloop.diagnosis.model import Attempt, FailureMode
-from buildloop.diagnosis.stuck import detect_infinite_loop
+from buildloop.diagnosis.model import FailureMode
 from buildloop.falsify import refuted
-from buildloop.models import CounterProof, GateReport, Iteration, LadderStep, Remedy, Strategy, Usage
-from buildloop.recovery.ecosystems import declares_anew
-from buildloop.recovery.forbidden import returns_to_red_tree
-from buildloop.recovery.ladder import step_when_stuck, upgrade_is_due
+from buildloop.models import (
+    CounterProof,
+    GateReport,
+    Iteration,
+    Strategy,
+)
 from buildloop.recovery.policy import retry_policy
-from buildloop.recovery.redirect import redirect_note
 from buildloop.recovery.rerun.merge import merge_rerun
 from buildloop.recovery.rerun.narrow import covers, narrowed_gate
 from buildloop.recovery.strategies import strategy_for
 from buildloop.state import LoopState
-from tasks.classify import ClassifyInput, classify
+from flows.remedy import remedy_for
 from tasks.falsify import FalsifyInput, falsify
 from tasks.gate import GateInput, gate
 from tasks.options import as_one, configured, step_key
-from tasks.recover import RecoverInput, recover
 
 # Each of these is tried at most once on one tree; they need no agent, only another gate run.
 WITHOUT_AGENT = ("rerun_tests", "reinstall_deps")
@@ -40,7 +35,7 @@ def settled(state: LoopState, iteration: Iteration) -> Iteration:
                 return iteration
         if not tried and state.worth_probing(iteration.gate):
             iteration = iteration.with_report(_rerun(state, iteration, "probe", None))
-        remedy = _remedy(state, iteration)
+        remedy = remedy_for(state, iteration)
         iteration = iteration.with_remedy(remedy)
         action = remedy.recovery.strategy.action
         if action not in WITHOUT_AGENT or action in tried or not remedy.recovery.helped:
@@ -105,79 +100,6 @@ def _reruns_if_flaky(state: LoopState, iteration: Iteration) -> Strategy | None:
     return strategy_for(FailureMode.TEST_FLAKINESS) if seen else None
 
 
-def _remedy(state: LoopState, iteration: Iteration) -> Remedy:
-    request, number = state.request, iteration.number
-    explain = configured(classify, retry_policy(None, request).recover, request)
-    turn = len(iteration.remedies) + 1
-    history = _history(state, iteration)
-    found = explain(
-        step_key(request, state.session, number, f"classify-{turn}", iteration.gate.tree),
-        as_one(
-            ClassifyInput(
-                request=request,
-                workspace=state.workspace,
-                iteration=iteration,
-                history=history,
-                baseline=state.baseline.gate.reading if state.iterations else None,
-            )
-        ),
-    )
-    strategy = strategy_for(
-        found.diagnosis.mode,
-        repeats=detect_infinite_loop(history) is not None,
-        returned=returns_to_red_tree(state, iteration),
-    )
-    failure = fingerprint_reading(iteration.gate.reading)
-    act = configured(recover, retry_policy(strategy, request).recover, request)
-    seen = replace(state, iterations=(*state.iterations, iteration))
-    step = _ladder_step(seen, strategy, failure)
-    recovery = act(
-        step_key(request, state.session, number, f"recover-{turn}", iteration.gate.tree),
-        as_one(
-            RecoverInput(
-                request=request,
-                workspace=state.workspace,
-                session=state.session,
-                number=number,
-                strategy=strategy,
-                environment=state.environment_after(iteration),
-                restarts=state.restarts,
-                tried_before=state.was_tried(strategy.action, failure) and not declares_anew(iteration),
-                flaky=tuple(sorted(flaky_tests(iteration))),
-                tree=iteration.gate.tree,
-                evidence=found.diagnosis.evidence,
-                step=step,
-                rung=seen.rung + 1 if step is LadderStep.NEXT_AGENT else None,
-                redirect=redirect_note(seen, step) if step else "",
-                head=seen.head,
-                best_commit=seen.best_commit,
-            )
-        ),
-    )
-    return Remedy(
-        fingerprint=failure, diagnosis=found.diagnosis, recovery=recovery, error_lines=found.error_lines
-    )
-
-
-def _ladder_step(state: LoopState, strategy: Strategy, failure: str) -> LadderStep | None:
-    if strategy.action == "reduce_and_redirect":
-        return step_when_stuck(state, failure)
-    upgrade = strategy.action == "standard_retry" and upgrade_is_due(state, failure)
-    return LadderStep.NEXT_AGENT if upgrade else None
-
-
-def _history(state: LoopState, iteration: Iteration) -> tuple[Attempt, ...]:
-    """What is known up to this red gate; the fill of the session stands in where the agent reports none."""
-    own = attempts_of(iteration)
-    usage = iteration.agent.reply.usage if iteration.agent else Usage()
-    if usage.context_tokens is None and iteration.agent is not None:
-        seen = replace(state, iterations=(*state.iterations, iteration))
-        own = [replace(attempt, context_tokens=sum(seen.fill)) for attempt in own]
-    red = next((i for i in range(len(own) - 1, -1, -1) if not own[i].passed), len(own) - 1)
-    ordered = [attempt for i, attempt in enumerate(own) if i != red] + [own[red]]
-    return (*attempts_since_redirect(state), *ordered)
-
-
 def run_gate(
     state: LoopState,
     step: str,
@@ -203,6 +125,7 @@ def run_gate(
                 session=state.session,
                 number=number,
                 step=step,
+                before=state.head,
                 commit=commit,
                 tree=tree,
                 commands=commands or state.request.test,

@@ -74,5 +74,5 @@ def _recorded(state: LoopState, iteration: Iteration) -> LoopState:
     if iteration.gate.passed and (missing := proof_of(after, iteration).missing):
         after = after.with_note(missing)
     write_down = configured(record, retry_policy(None, state.request).recover, state.request)
-    write_down(step_key(state.request, state.session, iteration.number, "record"), as_one(after))
-    return after
+    noted = write_down(step_key(state.request, state.session, iteration.number, "recorded"), as_one(after))
+    return replace(after, recalled=noted.recalled)

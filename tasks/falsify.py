@@ -22,9 +22,10 @@ from buildloop.models import AgentOutcome, AgentReply, GateReport, Refutation, R
 from buildloop.redact import mask_own
 from buildloop.request import BuildRequest
 from buildloop.stopwatch import save_stopwatch, worked_seconds
-from buildloop.workspace.checkpoint import diff_text, settle_after_gate
+from buildloop.workspace.checkpoint import diff_text
 from buildloop.workspace.link import commit_folders
 from buildloop.workspace.second import added_files, second_worktree
+from buildloop.workspace.settled import settle_after_gate
 from buildloop.workspace.trial import as_entry, standing_on, tree_with
 from buildloop.workspace.worktree import reopen
 from tasks.options import DURABLE, attempts_left, tell
@@ -95,7 +96,7 @@ def _untried(given: FalsifyInput, here: Surroundings, why: str) -> Refutation:
         "loop.degraded", what="--falsify: nobody tried to refute the work", why=here.redact(why)
     )
     tell(f"{given.label}: not tried", "falsify")
-    return Refutation(agent=given.agent, refuted=False, why=f"It was not tried: {here.redact(why)}")
+    return Refutation(agent=given.agent, refuted=False, tried=False, why=here.redact(why))
 
 
 def _written(given: FalsifyInput, here: Surroundings) -> tuple[RefutingTest, ...]:

@@ -2,24 +2,62 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import os
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from queue import SimpleQueue
 from typing import Any
 
 from prefect.events import emit_event
+from prefect.logging import get_logger
 from prefect.runtime import flow_run
 
-from buildloop.events import ENVELOPE, Listener
+from buildloop.events import ENVELOPE, Listener, also_told
 from buildloop.redact import redactor
 from buildloop.text import one_line
 from tasks.artifacts import artifact_page
 
 LONGEST_TEXT = 2000
+GATHER_SECONDS = 0.1
+LONGEST_WAIT = 10.0
+
+Waiting = SimpleQueue[dict[str, Any] | None]
 
 
 def resource_id(run_id: str) -> str:
     return f"buildloop.run.{run_id}"
+
+
+@contextlib.contextmanager
+def told_to_prefect(run_id: str) -> Iterator[None]:
+    """Within, the run's events go to Prefect too: in their order, a moment later, from a thread of their own."""
+    waiting: Waiting = SimpleQueue()
+    forward, seen = forward_to_prefect(), contextvars.copy_context()
+    thread = threading.Thread(
+        target=lambda: seen.run(_forward_all, waiting, forward), name="events", daemon=True
+    )
+    thread.start()
+    try:
+        with also_told(run_id, waiting.put):
+            yield
+    finally:
+        waiting.put(None)
+        thread.join(LONGEST_WAIT)
+
+
+def _forward_all(waiting: Waiting, forward: Listener) -> None:
+    """Best effort: `events.jsonl` has them all. Ends at None."""
+    while (event := waiting.get()) is not None:
+        if waiting.empty():
+            time.sleep(GATHER_SECONDS)  # whoever tells something has more to do just then
+        try:
+            forward(event)
+        except Exception:
+            get_logger("buildloop").exception("Prefect could not be told of %s", event["type"])
 
 
 def forward_to_prefect() -> Listener:

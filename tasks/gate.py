@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -11,15 +11,20 @@ from pathlib import Path
 from git.exc import GitCommandError
 from prefect import task
 
+from buildloop.choices import IntegrityLevel
 from buildloop.diagnosis.model import LogReading
 from buildloop.errors import GateStillRed, GateUnavailable
 from buildloop.gate.run import GateSetup, run_gate
+from buildloop.guarded import commands_begun
 from buildloop.models import CounterProof, GateReport, Verdict, WorkspaceInfo
 from buildloop.recovery.quarantine import judge, quarantined
 from buildloop.request import BuildRequest
 from buildloop.text import one_line
-from buildloop.workspace.checkpoint import settle_after_gate
+from buildloop.workspace.ahead import asked_meanwhile
+from buildloop.workspace.checkpoint import DIFF
 from buildloop.workspace.integrity import Evidence, Ran, check_integrity, counter_proof, ran
+from buildloop.workspace.integrity.trees import CHANGES
+from buildloop.workspace.settled import AfterGate, arrive, leave, settle_after_gate
 from buildloop.workspace.worktree import reopen
 from tasks.options import DURABLE, attempt_number, attempts_left, tell
 from tasks.surroundings import Surroundings, gate_setup, surroundings
@@ -32,13 +37,14 @@ ORIGINALS = "originals"
 class GateInput:
     """`commit` holds `tree`; the workspace is put there first. `step` names the log and the task run. `baseline` is
     what the gate said before the agent touched anything; without it what ran is not compared. `counter_proof` is what
-    an earlier run on the same tree found: it is not asked again."""
+    an earlier run on the same tree found: it is not asked again. `before` is the commit that the agent began with."""
 
     request: BuildRequest
     workspace: WorkspaceInfo
     session: int
     number: int
     step: str
+    before: str
     commit: str
     tree: str
     commands: tuple[str, ...]
@@ -61,20 +67,33 @@ class GateInput:
 def gate(key: str, given: GateInput) -> GateReport:
     """Run the commands. Where the policy allows reruns of a red gate, ask Prefect for one."""
     here = surroundings(given.request, given.workspace, given.environment)
-    reopen(given.workspace, given.commit)
+    arrive(given.workspace, given.commit, here.mark)
     setup = gate_setup(here, given.request, given.workspace, given.session, given.number)
-    report = run_gate(given.commands, setup, given.tree, name=given.step)
-    settle_after_gate(given.workspace, here.run.exclude_file)
+    with asked_meanwhile(Path(given.workspace.root), *_questions(given)):
+        report = run_gate(given.commands, setup, given.tree, name=given.step)
+    after = settle_after_gate(given.workspace, here.run.exclude_file)
     known = quarantined(Path(given.request.state_dir), given.workspace.repo_id, datetime.now(UTC))
     if not given.proof:
         report = judge(report, known)
-    report = _with_integrity(given, here, report, _counter_proof(given, here, setup, known))
+    begun = commands_begun(here.mark)
+    report = _with_integrity(given, here, report, after, _counter_proof(given, here, setup, known))
+    if commands_begun(here.mark) != begun:
+        after = settle_after_gate(given.workspace, here.run.exclude_file)
+    leave(given.workspace, given.commit, here.mark, clean=after.clean)
     tell(f"{given.label}: {report.in_words}", "gate", report.verdict)
     if report.verdict is Verdict.COULD_NOT_RUN and given.must_run:
         raise GateUnavailable(report.explanation)
     if not report.passed and attempts_left():
         raise GateStillRed(f"{report.in_words} at attempt {attempt_number()}")
     return report.model_copy(update={"attempts": attempt_number()})
+
+
+def _questions(given: GateInput) -> Iterator[tuple[str, ...]]:
+    """What the comparison with the start, and the diagnosis of a red gate, will ask of git."""
+    if given.request.integrity is not IntegrityLevel.OFF:
+        yield (*CHANGES, given.workspace.start_commit, given.commit)
+    if given.before != given.commit:
+        yield (*DIFF, given.before, given.commit)
 
 
 def _counter_proof(
@@ -99,7 +118,6 @@ def _counter_proof(
             here.run.events.emit("loop.degraded", what="counter-proof", why=here.redact(one_line(str(error))))
             return None
         if proof is not None:
-            settle_after_gate(given.workspace, here.run.exclude_file)
             here.run.events.emit(
                 "loop.counter_proof",
                 iteration=given.number,
@@ -118,6 +136,7 @@ def _with_integrity(
     given: GateInput,
     here: Surroundings,
     report: GateReport,
+    after: AfterGate,
     prove: Callable[[Evidence], CounterProof | None] | None,
 ) -> GateReport:
     before = now = Ran()
@@ -134,6 +153,7 @@ def _with_integrity(
         before,
         now,
         request.allow_test_changes,
+        after.untracked,
         green=green,
     )
     report = check_integrity(

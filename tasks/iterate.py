@@ -26,8 +26,8 @@ from buildloop.rundir import RunDir
 from buildloop.stopwatch import hold_stopwatch, release_stopwatch, save_stopwatch, worked_seconds
 from buildloop.workspace.checkpoint import Rules, Step, make_checkpoint
 from buildloop.workspace.link import commit_folders
+from buildloop.workspace.settled import arrive, leave
 from buildloop.workspace.unfinished import take_up_unfinished
-from buildloop.workspace.worktree import reopen
 from tasks.bucket import keep
 from tasks.options import DURABLE, attempt_number, attempts_left, next_delay, tell
 from tasks.surroundings import Surroundings, surroundings
@@ -68,7 +68,7 @@ def iterate(key: str, given: IterateInput) -> AgentRun:
     step = Step(str(given.request.run_id), given.session, given.number)
     reply = here.run.reply(folder)
     if reply is None:
-        reopen(given.workspace, given.base)
+        arrive(given.workspace, given.base, here.mark)
         here.run.ledger.close_interrupted(given.session, given.number, str(given.choice))
         _keep_budget(given)
         reply = _call(given, here, folder)
@@ -85,6 +85,8 @@ def iterate(key: str, given: IterateInput) -> AgentRun:
         f"buildloop: iteration {given.number}",
         Rules(given.request.protect, os.environ, here.redact),
     )
+    if not checkpoint.refused and not checkpoint.unkept:
+        leave(given.workspace, checkpoint.commit, here.mark, clean=False)
     keep(given.request, given.workspace)
     _announce_kept_out(given, here, checkpoint)
     if reply.outcome is AgentOutcome.OK and not checkpoint.changed:

@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypedDict, TypeVar, cast
 from prefect import Task
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.context import TaskRunContext
-from prefect.filesystems import RemoteFileSystem
+from prefect.filesystems import LocalFileSystem, RemoteFileSystem
 from prefect.serializers import JSONSerializer
 from prefect.utilities.annotations import quote
 from pydantic import Field
@@ -38,6 +38,20 @@ class TaskOptions(TypedDict, total=False):
 def step_cache_key(_: TaskRunContext, parameters: dict[str, Any]) -> str:
     """The step's own key, not the flow run's: a later flow run of the same run finds what is finished."""
     return str(parameters["key"])
+
+
+class OwnFolder(LocalFileSystem):
+    """Results in the state directory. Prefect's own walks every folder above to find links, five times a task."""
+
+    _block_type_name = "buildloop folder"
+    _block_type_slug = "buildloop-folder"
+
+    def _resolve_path(self, path: str) -> Path:
+        base = Path(str(self.basepath))
+        found = Path(os.path.normpath(base / path)) if path else base
+        if not found.is_relative_to(base):
+            raise ValueError(f"{found} is outside of {base}")
+        return found
 
 
 class MaskedJson(JSONSerializer[Any]):
@@ -81,7 +95,12 @@ def configured(task: Task[P, R], policy: RetryPolicy, request: BuildRequest) -> 
 
 @lru_cache(maxsize=256)
 def _configured(task: Task[..., Any], policy: RetryPolicy, state_dir: str, url: str | None) -> Task[..., Any]:
-    return task.with_options(**task_options(policy, result_storage(state_dir, url)))
+    storage = result_storage(state_dir, url)
+    made = task.with_options(**task_options(policy, storage))
+    if isinstance(storage, Path):
+        # Not as an option: there Prefect wants every block to be saved on the server.
+        made.result_storage = OwnFolder(basepath=str(storage.resolve()))
+    return made
 
 
 def task_options(policy: RetryPolicy, storage: Path | RemoteFileSystem) -> TaskOptions:

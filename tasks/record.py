@@ -5,12 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from prefect import get_run_logger, task
+from pydantic import BaseModel
 
+from buildloop.decide import Continue, decide
 from buildloop.events import read_events
 from buildloop.files import write_atomic
 from buildloop.github.record import load_record
 from buildloop.goal import write_state
+from buildloop.memory.model import History
+from buildloop.people.hints import unheard
 from buildloop.progress import Effect, recovery_effects
+from buildloop.recovery.plain import PLAIN
 from buildloop.report.advice import load_advice
 from buildloop.report.facts import RunFacts, degraded_in
 from buildloop.report.views import log_line, progress_text, state_file, timestamp
@@ -23,15 +28,22 @@ from tasks.artifacts import publish
 from tasks.bucket import keep
 from tasks.live_views import show_soon
 from tasks.options import DURABLE, tell
-from tasks.remember import remember
+from tasks.recover import tell_recovery
+from tasks.remember import remember, remember_and_recall
 
 # One iteration tells less than this; reading on would cost more with every iteration.
 RECENT_BYTES = 256 * 1024
 
 
+class Recorded(BaseModel):
+    """`recalled` is what memory says for the next prompt; none where no iteration follows at once."""
+
+    number: int
+    recalled: History | None = None
+
+
 @task(name="record", task_run_name="record s{state.session} i{state.number}", **DURABLE)
-def record(key: str, state: LoopState) -> int:
-    """The number of the iteration that was written down."""
+def record(key: str, state: LoopState) -> Recorded:
     run, now = RunDir(state.request.run_dir), datetime.now(UTC)
     run.save_iteration(state.last)
     save_stopwatch(run.path)
@@ -40,11 +52,20 @@ def record(key: str, state: LoopState) -> int:
     if not _was_told(run, state):
         _emit(run, state)
     show_soon(run.run_id, "artifacts", lambda: publish(run, lambda: facts_from(run, state)))
-    fixed = remember(state)
+    fixed, recalled = _with_memory(state)
     keep(state.request, state.workspace)
     get_run_logger().info(log_line(state.last))
-    tell(f"record s{state.session} i{state.number}{f': {fixed} fixed' if fixed else ''}", "record")
-    return state.number
+    said = [f"{fixed} fixed"] if fixed else []
+    said += [f"{recalled.known_fixes} known fixes"] if recalled and recalled.known_fixes else []
+    tell(f"record s{state.session} i{state.number}{': ' if said else ''}{', '.join(said)}", "record")
+    return Recorded(number=state.number, recalled=recalled)
+
+
+def _with_memory(state: LoopState) -> tuple[int, History | None]:
+    if not isinstance(decide(state), Continue):
+        return remember(state), None
+    hints = [hint.text for hint in unheard(state.request.run_dir, state.heard)]
+    return remember_and_recall(state, hints)
 
 
 def facts_from(run: RunDir, state: LoopState, result: BuildResult | None = None) -> RunFacts:
@@ -79,6 +100,8 @@ def _was_told(run: RunDir, state: LoopState) -> bool:
 
 def _emit(run: RunDir, state: LoopState) -> None:
     last, (spent_in, spent_out) = state.last, state.fill
+    if last.recovery and last.recovery.strategy.action in PLAIN:
+        tell_recovery(run, last.recovery, state.restarts)
     _emit_effects(run, state)
     counts = last.gate.reading.counts
     if last.agent is None:

@@ -1,4 +1,4 @@
-"""Carries out the strategy for a diagnosis."""
+"""Carries out the strategy for a diagnosis, where that is a deed."""
 
 from __future__ import annotations
 
@@ -52,16 +52,20 @@ class RecoverInput:
 @task(name="recover", task_run_name="{given.label}", **DURABLE)
 def recover(key: str, given: RecoverInput) -> Recovery:
     recovery = _act(given)
-    RunDir(given.request.run_dir).events.emit(
+    tell_recovery(RunDir(given.request.run_dir), recovery, given.restarts)
+    tell(f"{given.label}: {given.strategy.action}", "recovery", given.strategy.action)
+    return recovery
+
+
+def tell_recovery(run: RunDir, recovery: Recovery, restarts: int) -> None:
+    run.events.emit(
         "loop.recovery_applied",
-        mode=given.strategy.mode,
-        restart=given.restarts,
-        action=given.strategy.action,
+        mode=recovery.strategy.mode,
+        restart=restarts,
+        action=recovery.strategy.action,
         outcome=recovery.outcome,
         step=recovery.step,
     )
-    tell(f"{given.label}: {given.strategy.action}", "recovery", given.strategy.action)
-    return recovery
 
 
 def _act(given: RecoverInput) -> Recovery:
@@ -72,18 +76,8 @@ def _act(given: RecoverInput) -> Recovery:
             return _redirect(given)
         case "rerun_tests":
             return _quarantine(given)
-        case "restart_compressed":
-            return Recovery(strategy=given.strategy, outcome="a new session follows")
-        case _:
-            return _retry(given)
-
-
-def _retry(given: RecoverInput) -> Recovery:
-    if given.rung is None:
-        return Recovery(strategy=given.strategy, outcome="the agent gets the findings")
-    stronger = given.request.agents[given.rung]
-    outcome = f"the findings go to {stronger}, because the same failure stayed"
-    return Recovery(strategy=given.strategy, outcome=outcome, step=given.step, rung=given.rung)
+        case other:
+            raise ValueError(f"nothing is done for {other}")
 
 
 def _quarantine(given: RecoverInput) -> Recovery:

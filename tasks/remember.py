@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from typing import TypeVar
 
 from prefect import task
@@ -39,34 +40,45 @@ T = TypeVar("T")
 def recall(key: str, state: LoopState, hints: Sequence[str] = ()) -> History:
     """What the next prompt says about the past, beside the `hints` of people. Kept as a result: memory grows, a
     replayed prompt must not."""
-    emit = RunDir(state.request.run_dir).events.emit
-
-    def ask(store: Store, left: float) -> History:
-        now = _now()
-        found = recall_history(store, state, now, left)
-        history = shown_in(found, compose_prompt(state, found, hints).text)
-        with store.within(WRITE_SECONDS):
-            for one in history.recalled:
-                record_suggestion(store, one.suggestion, now, emit)
-        return history
-
-    history = _with_memory(state, ask, LOOKUP_SECONDS) or History()
-    fixes = sum(1 for one in history.recalled for action in one.actions if action.fix)
-    tell(f"recall s{state.session} i{state.number + 1}: {fixes} known fixes", "memory")
+    history = _with_memory(state, partial(_ask, state, hints), LOOKUP_SECONDS) or History()
+    tell(f"recall s{state.session} i{state.number + 1}: {history.known_fixes} known fixes", "memory")
     return history
 
 
 def remember(state: LoopState) -> int:
     """Tells memory of the last iteration; the number of failures that it is known to have fixed. Told again, nothing
     counts twice."""
+    outcomes = _with_memory(state, partial(_tell, state), WRITE_SECONDS)
+    return _fixed(outcomes or ())
+
+
+def remember_and_recall(state: LoopState, hints: Sequence[str]) -> tuple[int, History]:
+    """Both, where another iteration follows: the store is opened once."""
+
+    def both(store: Store, left: float) -> tuple[int, History]:
+        return _fixed(_tell(state, store, left)), _ask(state, hints, store, LOOKUP_SECONDS)
+
+    return _with_memory(state, both, WRITE_SECONDS) or (0, History())
+
+
+def _ask(state: LoopState, hints: Sequence[str], store: Store, left: float) -> History:
+    now, emit = _now(), RunDir(state.request.run_dir).events.emit
+    found = recall_history(store, state, now, left)
+    history = shown_in(found, compose_prompt(state, found, hints).text)
+    with store.within(WRITE_SECONDS):
+        for one in history.recalled:
+            record_suggestion(store, one.suggestion, now, emit)
+    return history
+
+
+def _tell(state: LoopState, store: Store, left: float) -> list[Outcome]:
     emit = RunDir(state.request.run_dir).events.emit
+    with store.within(left):
+        return learn(store, state, _now(), redactor(os.environ), emit)
 
-    def write(store: Store, left: float) -> list[Outcome]:
-        with store.within(left):
-            return learn(store, state, _now(), redactor(os.environ), emit)
 
-    outcomes = _with_memory(state, write, WRITE_SECONDS)
-    return sum(1 for outcome in outcomes or () if outcome.fixed)
+def _fixed(outcomes: Sequence[Outcome]) -> int:
+    return sum(1 for outcome in outcomes if outcome.fixed)
 
 
 def _with_memory(state: LoopState, work: Callable[[Store, float], T], seconds: float) -> T | None:

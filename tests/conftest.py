@@ -15,6 +15,8 @@ from buildloop.request import BuildRequest, new_run_id
 from buildloop.result import BuildResult
 from tests.support.repos import GREEN, make_repo
 
+TEAM = "tests/team/"
+
 os.environ["DO_NOT_TRACK"] = "1"
 for name in [name for name in os.environ if name.startswith(("BUILDLOOP_", "PREFECT_", "GIT_"))]:
     del os.environ[name]
@@ -26,11 +28,29 @@ settings.load_profile("quick")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that need a server last, so that none is up for the others; of them the longest first, because all workers
-    wait for one that begins last."""
-    items.sort(
-        key=lambda item: (bool(item.get_closest_marker("server")), item.path.parent.name != "deployments")
-    )
+    """The longest first, because all workers wait for one that begins last: those on the stack of a team, which mostly
+    wait, then those with a server, then the other slow ones."""
+
+    def rank(item: pytest.Item) -> tuple[bool, ...]:
+        marked = (item.get_closest_marker(name) is None for name in ("server", "slow"))
+        return not item.nodeid.startswith(TEAM), *marked
+
+    first = {item.path: rank(item) for item in items}
+    for item in items:
+        first[item.path] = min(first[item.path], rank(item))
+    items.sort(key=lambda item: first[item.path])
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """A file at a time, so that its fixtures are made once; the files that share the stack of a team count as one."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFixtures(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return TEAM if file.startswith(TEAM) else file
+
+    return ByFixtures(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -78,14 +98,17 @@ def request_for(tmp_path: Path) -> Callable[..., BuildRequest]:
 
 @pytest.fixture(scope="session")
 def prefect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """One real server for the whole session: the one the product itself embeds.
+    """One real server for the whole session: the one the product itself embeds. Whoever comes first starts it, and the
+    other processes of `pytest -n` share it, as commands do; it goes with the last of them.
 
     Flow runs in this process send no heartbeats: each would wait up to a second at its end for the thread that does.
     """
     from buildloop.cli.prefect_api import start_prefect
 
     os.environ["PREFECT_LOGGING_LEVEL"] = "ERROR"
-    url = start_prefect(tmp_path_factory.mktemp("prefect"), verbose=True).wait().url
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    url = start_prefect(shared / "server", verbose=True).wait().url
     from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
     with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):

@@ -16,10 +16,11 @@ from buildloop.gate.run import GateSetup, run_gate
 from buildloop.models import CounterProof, GateReport, WorkspaceInfo
 from buildloop.redact import redactor
 from buildloop.request import BuildRequest
-from buildloop.workspace.checkpoint import Step, make_checkpoint, settle_after_gate
+from buildloop.workspace.checkpoint import Step, make_checkpoint
 from buildloop.workspace.git import run_git
 from buildloop.workspace.integrity import Evidence, Objection, Ran, counter_proof, objections_to, ran
 from buildloop.workspace.integrity.judge import certain, weighed
+from buildloop.workspace.settled import settle_after_gate
 from buildloop.workspace.worktree import prepare_worktree, reopen
 
 WHO = dict.fromkeys(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from buildloop.diagnosis.known_packages import words
 from buildloop.diagnosis.ownership import SOURCE
@@ -39,20 +40,25 @@ def names_in_repository(repo: Path) -> frozenset[str]:
 def _projects(repo: Path) -> Iterator[Path]:
     yield repo
     for workspace in WORKSPACES:
-        yield from (path for path in _entries(repo / workspace) if path.is_dir())
+        yield from (Path(entry.path) for entry in _entries(repo / workspace) if entry.is_dir())
 
 
 def _importable(root: Path) -> Iterator[str]:
     """Source files without their suffix, and folders that hold source."""
-    for path in _entries(root):
-        if SOURCE_FILE.search(path.name):
-            yield path.stem
-        elif path.is_dir() and any(_holds_source(folder) for folder in (path, *_entries(path))):
-            yield path.name
+    for entry in _entries(root):
+        if SOURCE_FILE.search(entry.name):
+            yield PurePath(entry.name).stem
+        elif entry.is_dir() and _holds_source(entry.path):
+            yield entry.name
 
 
-def _holds_source(folder: Path) -> bool:
-    return any(SOURCE_FILE.search(path.name) for path in _entries(folder))
+def _holds_source(folder: str) -> bool:
+    """In it or in a folder of it."""
+    inside = _entries(folder)
+    if any(SOURCE_FILE.search(entry.name) for entry in inside):
+        return True
+    below = (_entries(entry.path) for entry in inside if entry.is_dir())
+    return any(SOURCE_FILE.search(entry.name) for entries in below for entry in entries)
 
 
 def _declared(project: Path) -> Iterator[str]:
@@ -65,13 +71,14 @@ def _declared(project: Path) -> Iterator[str]:
 def _jvm_packages(project: Path) -> Iterator[str]:
     for root in JVM_ROOTS:
         for group in _entries(project / root):
-            yield from (f"{group.name}.{part.name}" for part in _entries(group) if part.is_dir())
+            yield from (f"{group.name}.{part.name}" for part in _entries(group.path) if part.is_dir())
 
 
-def _entries(folder: Path) -> list[Path]:
-    if not folder.is_dir():
+def _entries(folder: Path | str) -> list[os.DirEntry[str]]:
+    """Of a folder that can be read; nothing else has any."""
+    try:
+        with os.scandir(folder) as found:
+            visible = (one for one in found if not one.name.startswith(".") and one.name not in NOT_OURS)
+            return sorted(islice(visible, MAX_ENTRIES), key=lambda one: one.name)
+    except OSError:
         return []
-    visible = (
-        path for path in folder.iterdir() if not path.name.startswith(".") and path.name not in NOT_OURS
-    )
-    return sorted(islice(visible, MAX_ENTRIES))

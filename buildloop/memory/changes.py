@@ -7,9 +7,11 @@ from pathlib import Path
 from buildloop.agents.contract import DONE_LINE
 from buildloop.memory.model import Change
 from buildloop.memory.words import storable
+from buildloop.models import Checkpoint
 from buildloop.redact import Redactor
 from buildloop.text import one_line
-from buildloop.workspace.git import run_git
+from buildloop.workspace.checkpoint import DIFF
+from buildloop.workspace.git import known_git, run_git
 
 SUMMARY_LINES = 40
 SUMMARY_CHARS = 1500
@@ -19,33 +21,37 @@ APPROACH_CHARS = 300
 
 
 def describe_change(
-    root: Path, first_red: str, last_red: str, green: str, said: str, redact: Redactor
+    root: Path, first_red: str, last_red: str, point: Checkpoint, said: str, redact: Redactor
 ) -> Change | None:
     """What the iterations that made it green changed, seen from where the failure first was: wasted attempts in
-    between cancel out. None where there is nothing to repeat."""
-    files = _files(root, last_red, green)
-    if not files:
-        return None
-    diff = _diff(root, first_red, green, files) or _diff(root, last_red, green, files)
+    between cancel out. None where there is nothing to repeat. `point` is the checkpoint that is green."""
+    own = last_red == point.parent
+    files = list(point.files) if own else _files(root, last_red, point.commit)
+    shown = files[:MOST_FILES]
+    if own and first_red == last_red and shown == files:
+        diff = known_git(root, *DIFF, point.parent, point.commit)  # the diagnosis has asked it too
+    else:
+        diff = _diff(root, first_red, point.commit, shown) or _diff(root, last_red, point.commit, shown)
     summary = _shortened(storable(redact(diff)))
-    if not summary:
+    if not files or not summary:
         return None
     return Change(
         summary=summary,
         approach=storable(one_line(redact(said).replace(DONE_LINE, ""), APPROACH_CHARS)),
-        files=tuple(map(storable, files)),
-        commit=green,
+        files=tuple(map(storable, shown)),
+        commit=point.commit,
     )
 
 
 def _files(root: Path, older: str, newer: str) -> list[str]:
     listed = run_git(root, "diff", "--name-only", "-z", "--no-renames", older, newer)
-    return [name for name in listed.split("\0") if name][:MOST_FILES]
+    return [name for name in listed.split("\0") if name]
 
 
 def _diff(root: Path, older: str, newer: str, files: list[str]) -> str:
-    plain = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--unified=1")
-    return run_git(root, *plain, older, newer, "--", *(f":(literal){name}" for name in files))
+    if not files:
+        return ""
+    return run_git(root, *DIFF, older, newer, "--", *(f":(literal){name}" for name in files))
 
 
 def _shortened(diff: str) -> str:

@@ -107,7 +107,7 @@ def _confirm(
         Path(state.workspace.root),
         outcome.failure.first_red,
         outcome.failure.last_red,
-        agent.checkpoint.commit,
+        agent.checkpoint,
         agent.reply.text,
         redact,
     )

@@ -126,3 +126,7 @@ class History(Frozen):
     """What memory gives to one prompt; empty where it knows nothing or cannot be asked."""
 
     recalled: tuple[Recalled, ...] = ()
+
+    @property
+    def known_fixes(self) -> int:
+        return sum(1 for one in self.recalled for action in one.actions if action.fix)

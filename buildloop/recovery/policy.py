@@ -17,8 +17,9 @@ LONGEST_DELAY = 600.0
 JITTER = 0.3
 # A task must not be given up while its own process limit still runs: that would start a second agent.
 TIMEOUT_MARGIN = 120.0
-# Gate runs beside the one itself: the tests of the start and other values in the product, and those of a second agent.
-COUNTER_PROOF_RUNS = 4
+# Gate runs beside the one itself, each twice: the tests of the start as they were and under new names, other values in
+# the product; and those of a second agent.
+COUNTER_PROOF_RUNS = 6
 FALSIFY_RUNS = 2
 
 

@@ -40,11 +40,15 @@ def objected(steps: Sequence[Iteration]) -> Iterator[Objected]:
 
 
 def refutation_claim(one: Iteration) -> str:
-    """What a second agent's try says about the tree it could not refute."""
-    tried = next((report.refutation for report in reversed(one.reports) if report.refutation), None)
-    if tried is None or tried.refuted:
+    """What a second agent's try says about the tree it could not refute, or that there was no try."""
+    found = next((report.refutation for report in reversed(one.reports) if report.refutation), None)
+    if found is None or found.refuted:
         return ""
-    return f"A second agent ({tried.agent}) tried to write a test for the goal that fails, without success."
+    if not found.tried:
+        return (
+            f"Nobody tried to refute it: the second agent ({found.agent}) could not be asked ({found.why})."
+        )
+    return f"A second agent ({found.agent}) tried to write a test for the goal that fails, without success."
 
 
 def counter_proof_text(one: Iteration) -> str:

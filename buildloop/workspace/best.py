@@ -7,6 +7,7 @@ from pathlib import Path
 from buildloop.models import WorkspaceInfo
 from buildloop.workspace.checkpoint import Step, go_back
 from buildloop.workspace.git import run_git
+from buildloop.workspace.kept_git import move_ref
 from buildloop.workspace.standing import commit_at
 from buildloop.workspace.unfinished import unfinished_ref
 from buildloop.workspace.worktree import reopen
@@ -19,7 +20,7 @@ def best_ref(run_id: str) -> str:
 def mark_best(workspace: WorkspaceInfo, run_id: str, commit: str) -> None:
     """Git keeps what a ref names, whatever happens to the branch."""
     if commit_at(workspace, best_ref(run_id)) != commit:
-        run_git(Path(workspace.repo), "update-ref", best_ref(run_id), commit)
+        move_ref(Path(workspace.root), best_ref(run_id), commit)
 
 
 def forget_best(workspace: WorkspaceInfo, run_id: str) -> None:

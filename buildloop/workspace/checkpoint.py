@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,16 +11,16 @@ from buildloop.files import write_json
 from buildloop.models import Checkpoint, Secret, WorkspaceInfo
 from buildloop.redact import Redactor
 from buildloop.workspace.bytecode import drop_bytecode
-from buildloop.workspace.droppings import note_droppings
-from buildloop.workspace.git import git_or_none, identity, run_git
+from buildloop.workspace.git import git_or_none, known_git, run_git
 from buildloop.workspace.integrity.files import matches
+from buildloop.workspace.kept_git import commit_tree, move_ref
 from buildloop.workspace.link import reconnect
-from buildloop.workspace.pipes import drop_pipes
-from buildloop.workspace.secret_scan import staged_secrets
-from buildloop.workspace.staging import Added, added, stage
+from buildloop.workspace.secret_scan import secrets_in
+from buildloop.workspace.staging import Added, Staged, look_at_index, stage
 from buildloop.workspace.standing import commit_at, has_begun, head_of, on_branch
 
 SUBJECTS_SHOWN = 20
+DIFF = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--unified=1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +63,22 @@ def make_checkpoint(
     made = _made_before(exclude, step)
     if made is not None and head == made.commit and parent == made.parent:
         return made
-    found, unkept = stage(root, parent, exclude)
+    staged, unkept = stage(root, parent, exclude)
     restored = _restore_protected(root, workspace.start_commit, rules.protect)
     if restored:
-        found = added(root, parent)
-    refused = _refuse_secrets(root, parent, found.files, rules)
+        staged = look_at_index(root, parent)
+    refused = _refuse_secrets(root, parent, staged, rules)
     if refused:
-        found = added(root, parent)
+        staged = look_at_index(root, parent)
+    staged.patch.close()
+    found, tree = staged.added, staged.tree
     kept_out = {"restored": restored, "refused": refused, "unkept": unkept}
     if not found.files:
-        tree = run_git(root, "rev-parse", f"{parent}^{{tree}}")
         _move_branch(workspace, parent)
         return _point(parent, parent, tree, found).model_copy(update=kept_out)
-    tree = run_git(root, "write-tree")
     subjects = rules.redact(_own_subjects(root, parent, head))
     message = "\n\n".join(part for part in (title, subjects, step.trailers) if part)
-    commit = run_git(root, "commit-tree", tree, "-p", parent, "-F", "-", env=identity(root), stdin=message)
+    commit = commit_tree(root, tree, parent, message)
     point = _point(parent, commit, tree, found).model_copy(update=kept_out)
     write_json(_note(exclude), {"step": step.trailers, "made": point.model_dump(mode="json")})
     drop_bytecode(root, found.files)
@@ -112,21 +112,11 @@ def go_back(workspace: WorkspaceInfo, step: Step, head: str, target: str) -> str
     # The date of its parent makes the commit the same one when a crash has it made again.
     date = run_git(root, "log", "-1", "--format=%cI", head)
     dates = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
-    who = {**identity(root), **dates}
-    return run_git(root, "commit-tree", tree, "-p", head, "-F", "-", env=who, stdin=message)
-
-
-def settle_after_gate(workspace: WorkspaceInfo, exclude: Path) -> None:
-    """Undo what a gate did to tracked files, and keep its droppings out of later commits."""
-    root = Path(workspace.root)
-    reconnect(workspace)
-    drop_pipes(root)
-    run_git(root, "reset", "--quiet", "--hard")
-    note_droppings(root, exclude)
+    return commit_tree(root, tree, head, message, dates)
 
 
 def diff_text(workspace: WorkspaceInfo, older: str, newer: str, limit: int = 20_000) -> str:
-    return run_git(Path(workspace.root), "diff", "--no-color", "--no-ext-diff", older, newer)[:limit]
+    return known_git(Path(workspace.root), *DIFF, older, newer)[:limit]
 
 
 def _restore_protected(root: Path, start: str, globs: tuple[str, ...]) -> tuple[str, ...]:
@@ -140,11 +130,11 @@ def _restore_protected(root: Path, start: str, globs: tuple[str, ...]) -> tuple[
     return changed
 
 
-def _refuse_secrets(root: Path, parent: str, files: Sequence[str], rules: Rules) -> tuple[Secret, ...]:
+def _refuse_secrets(root: Path, parent: str, staged: Staged, rules: Rules) -> tuple[Secret, ...]:
     """Files with secrets are left out as a whole; the next reset removes what they hold from the workspace too."""
     if rules.secrets is None:
         return ()
-    found = staged_secrets(root, parent, files, rules.secrets)
+    found = secrets_in(staged.patch, staged.added.files, rules.secrets)
     for name in dict.fromkeys(name for name, _ in found):
         run_git(root, "reset", "--quiet", parent, "--", f":(literal,top){name}")
     return tuple(secret for _, secret in found)
@@ -161,7 +151,7 @@ def _move_branch(workspace: WorkspaceInfo, commit: str) -> None:
     """The index is as in `commit` already; what the agent began with git and did not end is ended by a reset."""
     root, branch = Path(workspace.root), f"refs/heads/{workspace.branch}"
     if commit_at(workspace, branch) != commit:
-        run_git(root, "update-ref", "--no-deref", branch, commit)
+        move_ref(root, branch, commit)
     if not on_branch(workspace) or has_begun(workspace):
         run_git(root, "symbolic-ref", "HEAD", branch)
         run_git(root, "reset", "--quiet")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 import git
 from git.exc import GitCommandError
@@ -32,6 +32,9 @@ OPTIONS = tuple(word for setting in SETTINGS for word in ("-c", setting))
 # git would start a `git status` inside, by the settings of that repository, which the agent may have written.
 OUTSIDE_SUBMODULES = "--ignore-submodules=dirty"
 
+# Answers that are kept because they will be asked for again.
+MOST_KEPT, LONGEST_KEPT = 8, 2**20
+
 # Set while git runs a hook; inherited, they would point every call at the hook's repository.
 CALLER_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
 
@@ -55,6 +58,31 @@ def write_git(
     output.seek(0)
 
 
+def begin_git(
+    output: IO[bytes] | None, where: Path, *arguments: str, env: Mapping[str, str] | None = None
+) -> Callable[[], None]:
+    """The same, begun: it runs until it is waited for by calling the answer."""
+    process = _start(where, arguments, env, subprocess.DEVNULL, output)
+
+    def wait() -> None:
+        _finish(process, b"")
+        if output is not None:
+            output.seek(0)
+
+    return wait
+
+
+def run_gits(where: Path, *calls: Sequence[str]) -> list[str]:
+    """The same for several calls that run side by side; none of them may depend on another."""
+    started = [_start(where, arguments, None, subprocess.DEVNULL, None) for arguments in calls]
+    try:
+        return [_finish(process, b"") for process in started]
+    finally:
+        for process in started:
+            if process.poll() is None:
+                process.communicate()
+
+
 def _execute(
     where: Path,
     arguments: Sequence[str],
@@ -62,25 +90,61 @@ def _execute(
     stdin: str | None,
     output: IO[bytes] | None = None,
 ) -> str:
+    given = (stdin or "").encode("utf-8", "surrogateescape")
+    process = _start(where, arguments, env, subprocess.PIPE if given else subprocess.DEVNULL, output)
+    return _finish(process, given)
+
+
+def _start(
+    where: Path,
+    arguments: Sequence[str],
+    env: Mapping[str, str] | None,
+    stdin: int,
+    output: IO[bytes] | None,
+) -> subprocess.Popen[bytes]:
     command = ["git", *OPTIONS, *arguments]
     try:
-        ran = subprocess.run(
+        return subprocess.Popen(
             command,
             cwd=where,
             env={**os.environ, **QUIET, **(env or {})},
-            input=(stdin or "").encode("utf-8", "surrogateescape"),
+            stdin=stdin,
             stdout=output or subprocess.PIPE,
             stderr=subprocess.PIPE,
-            check=False,
         )
     except OSError as error:
         if not where.is_dir():
             raise GitCommandError(command, error) from error
         raise git.GitCommandNotFound(command, error) from error
-    said = (ran.stdout or b"").decode("utf-8", "surrogateescape").removesuffix("\n")
-    if ran.returncode:
-        raise GitCommandError(command, ran.returncode, ran.stderr, said)
+
+
+def _finish(process: subprocess.Popen[bytes], given: bytes) -> str:
+    try:
+        out, err = process.communicate(given or None)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    said = (out or b"").decode("utf-8", "surrogateescape").removesuffix("\n")
+    if process.returncode:
+        raise GitCommandError(cast("list[str]", process.args), process.returncode, err, said)
     return said
+
+
+def known_git(where: Path, *arguments: str) -> str:
+    """The same for questions about commits that are named by their hashes: asked again, the answer is known."""
+    question = (str(where), *arguments)
+    if (known := _known.get(question)) is not None:
+        return known
+    answer = run_git(where, *arguments)
+    if len(answer) <= LONGEST_KEPT:
+        _known[question] = answer
+        for oldest in list(_known)[:-MOST_KEPT]:
+            _known.pop(oldest, None)
+    return answer
+
+
+_known: dict[tuple[str, ...], str] = {}
 
 
 def git_or_none(where: Path, *arguments: str) -> str | None:

@@ -6,6 +6,7 @@ no documented examples, and in tests only what cannot be a stand-in.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 import tempfile
@@ -13,11 +14,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from buildloop.models import Secret
 from buildloop.redact import TOKEN_SHAPES, redactor
-from buildloop.workspace.git import write_git
+from buildloop.workspace.git import begin_git
 from buildloop.workspace.integrity.files import is_test, is_test_data
 from buildloop.workspace.patch import AS_STORED, PLAIN, Added, patch_lines, readable, same_name
 
@@ -40,27 +41,34 @@ PATCHES = ("diff-index", "--cached", "-p", "--no-renames", *PLAIN)
 LEAST_ENTROPY = 3.0
 
 
-def staged_secrets(
-    root: Path, parent: str, names: Sequence[str], environment: Mapping[str, str]
+@contextlib.contextmanager
+def patch_of_index(root: Path, parent: str, output: IO[bytes]) -> Iterator[None]:
+    """While other work goes on, git writes into `output` what the index adds over `parent`; afterwards it is there."""
+    with tempfile.TemporaryDirectory() as empty:
+        # Where a file looks like its entry in the index, git reads the file instead; but the entry is committed.
+        away = {"GIT_DIR": str(root / ".git"), "GIT_WORK_TREE": empty}
+        wait = begin_git(output, Path(empty), *PATCHES, parent, env={**AS_STORED, **away})
+        try:
+            yield
+        finally:
+            wait()
+
+
+def secrets_in(
+    patch: Iterable[bytes], names: Sequence[str], environment: Mapping[str, str]
 ) -> list[tuple[str, Secret]]:
-    """The files, and what the index adds to them over `parent` that nobody should commit; one entry a line. `names` are
-    all files that it changes."""
-    if not names:
-        return []
+    """The files, and what the patch adds to them that nobody should commit; one entry a line. `names` are all files
+    that it changes."""
     known, exact = redactor(environment), redactor(environment, shapes=False)
     found = [
         (name, Secret(file=known(name), line=0, kind="a secret in its name"))
         for name in names
         if known(name) != name
     ]
-    with tempfile.TemporaryFile() as stream, tempfile.TemporaryDirectory() as empty:
-        # Where a file looks like its entry in the index, git reads the file instead; but the entry is committed.
-        away = {"GIT_DIR": str(root / ".git"), "GIT_WORK_TREE": empty}
-        write_git(stream, Path(empty), *PATCHES, parent, env={**AS_STORED, **away})
-        for name, line in _added(stream):
-            text = readable(line.content)
-            if kind := KNOWN if exact(text) != text else _kind_of(name, text):
-                found.append((name, Secret(file=known(name), line=line.number, kind=kind)))
+    for name, line in _added(patch):
+        text = readable(line.content)
+        if kind := KNOWN if exact(text) != text else _kind_of(name, text):
+            found.append((name, Secret(file=known(name), line=line.number, kind=kind)))
     return found
 
 

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from git.exc import GitCommandError
 
 from buildloop.workspace.droppings import excluding
-from buildloop.workspace.git import run_git
+from buildloop.workspace.git import run_git, run_gits
 from buildloop.workspace.integrity.hidden import clear_index_bits
 from buildloop.workspace.pipes import drop_pipes
+from buildloop.workspace.secret_scan import patch_of_index
 
 LINK = "160000"
+ADDED = ("diff", "--raw", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What the index or a commit adds over another commit. `links` are repositories that are new in it."""
+    """What the index adds over a commit. `links` are repositories that are new in it."""
 
     files: tuple[str, ...]
     insertions: int
@@ -27,20 +31,37 @@ class Added:
     links: tuple[str, ...]
 
 
-def stage(root: Path, parent: str, exclude: Path) -> tuple[Added, tuple[str, ...]]:
-    """What is in the index over `parent` then, and the files that git cannot keep.
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """The index: what it adds over a commit, its tree, and as a patch what of it could be a secret."""
+
+    added: Added
+    tree: str
+    patch: IO[bytes]
+
+
+def stage(root: Path, parent: str, exclude: Path) -> tuple[Staged, tuple[str, ...]]:
+    """The index then, and the files that git cannot keep.
 
     New repositories inside the workspace become plain files, also where `.gitmodules` names them: git would keep a link
     to them, not their content, and go by their settings. The submodules of `parent` stay what they are."""
     left_out = stage_all(root, exclude)
-    found = added(root, parent)
-    if found.links:
-        _flatten(root, *found.links)
-        given = "\0".join(found.links) + "\0"
+    found = look_at_index(root, parent)
+    if found.added.links:
+        _flatten(root, *found.added.links)
+        given = "\0".join(found.added.links) + "\0"
         run_git(root, "update-index", "-z", "--force-remove", "--stdin", stdin=given)
         left_out = stage_all(root, exclude)
-        found = added(root, parent)
+        found = look_at_index(root, parent)
     return found, left_out
+
+
+def look_at_index(root: Path, parent: str) -> Staged:
+    """Three questions at once: each is asked in every iteration, and none needs the answer of another."""
+    patch = tempfile.TemporaryFile()  # noqa: SIM115 (whoever looks at it closes it)
+    with patch_of_index(root, parent, patch):
+        listed, tree = run_gits(root, (*ADDED, "--cached", parent), ("write-tree",))
+    return Staged(_added(listed), tree, patch)
 
 
 def stage_all(root: Path, exclude: Path) -> tuple[str, ...]:
@@ -92,11 +113,8 @@ def _update(root: Path, names: Sequence[str]) -> list[str]:
     return []
 
 
-def added(root: Path, parent: str, commit: str | None = None) -> Added:
-    """Of `commit` over `parent`; without one, of the index."""
-    what = (parent, commit) if commit else ("--cached", parent)
-    options = ("--raw", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
-    entries = [entry for entry in run_git(root, "diff", *options, *what).split("\0") if entry]
+def _added(listed: str) -> Added:
+    entries = [entry for entry in listed.split("\0") if entry]
     links: list[str] = []
     while entries and entries[0].startswith(":"):
         before, now = entries[0][1:].split(" ")[:2]

@@ -10,6 +10,8 @@ from buildloop.workspace.git import OUTSIDE_SUBMODULES, git_or_none, run_git
 from buildloop.workspace.link import git_folder, worktree_git_folder
 
 COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\n")
+# Tells which tracked files are not as in HEAD.
+CHANGED = ("status", "--porcelain", "-z", "--untracked-files=no", OUTSIDE_SUBMODULES)
 # A merge or the like that was begun in the worktree and not ended; `git reset` ends it.
 BEGUN = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG", "AUTO_MERGE")
 
@@ -39,8 +41,7 @@ def stands_at(workspace: WorkspaceInfo, commit: str) -> bool:
     """On its branch, at `commit`, no merge half way, and every tracked file as it is there."""
     if not on_branch(workspace) or head_of(workspace) != commit or has_begun(workspace):
         return False
-    options = ("--porcelain", "-z", "--untracked-files=no", OUTSIDE_SUBMODULES)
-    return not run_git(Path(workspace.root), "status", *options)
+    return not run_git(Path(workspace.root), *CHANGED)
 
 
 def has_begun(workspace: WorkspaceInfo) -> bool:

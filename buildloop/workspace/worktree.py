@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 from git.exc import GitCommandError
@@ -13,7 +14,7 @@ from buildloop.errors import InputError
 from buildloop.models import WorkspaceInfo
 from buildloop.request import BuildRequest
 from buildloop.workspace.bytecode import drop_bytecode
-from buildloop.workspace.git import OUTSIDE_SUBMODULES, git_or_none, run_git
+from buildloop.workspace.git import OUTSIDE_SUBMODULES, begin_git, git_or_none, run_git
 from buildloop.workspace.link import reconnect
 from buildloop.workspace.pipes import drop_pipes_once
 from buildloop.workspace.repository import Repository, check_new_branch, open_repository, start_commit
@@ -21,6 +22,8 @@ from buildloop.workspace.standing import head_of, on_branch, stands_at
 
 # Where installs put packages inside the workspace; a project that does not ignore them still needs them.
 INSTALLED = ("node_modules", "vendor")
+NOT_INSTALLED = tuple(word for name in INSTALLED for word in ("-e", name))
+CLEAN = ("clean", "-fdq", *NOT_INSTALLED)
 
 
 def prepare_worktree(request: BuildRequest) -> WorkspaceInfo:
@@ -105,12 +108,22 @@ def put_back(workspace: WorkspaceInfo, commit: str) -> None:
         run_git(root, "symbolic-ref", "HEAD", f"refs/heads/{workspace.branch}")
         run_git(root, "reset", "--quiet", "--hard", commit)
         drop_bytecode(root, filter(None, changed))
-    clean = ("clean", "-fdq", *(word for name in INSTALLED for word in ("-e", name)))
-    try:
-        run_git(root, *clean)
-    except GitCommandError:  # folders that were made read-only, as some package caches are
-        _open_folders(root)
-        run_git(root, *clean)
+    begin_clean(workspace)()
+
+
+def begin_clean(workspace: WorkspaceInfo) -> Callable[[], None]:
+    """Take away what is neither tracked nor ignored; calling the answer waits until that is done."""
+    root = Path(workspace.root)
+    wait = begin_git(None, root, *CLEAN)
+
+    def waited() -> None:
+        try:
+            wait()
+        except GitCommandError:  # folders that were made read-only, as some package caches are
+            _open_folders(root)
+            run_git(root, *CLEAN)
+
+    return waited
 
 
 def _open_folders(root: Path) -> None:

@@ -63,7 +63,7 @@ def test_ctrl_c_ends_everything_resume_completes_and_two_commands_share_one_serv
     assert alive(server)
 
     first.send_signal(signal.SIGINT)
-    told, _ = first.communicate(timeout=120)
+    told, _ = first.communicate(timeout=400)
     assert first.returncode == 130, told
     assert "Traceback" not in told
     assert "buildloop resume" in told

@@ -54,7 +54,7 @@ def test_pitfall_46_a_second_run_is_allowed_and_a_second_writer_is_refused(prefe
         assert every_file(held) == before
     finally:
         flag.touch()
-        told, _ = first.communicate(timeout=120)
+        told, _ = first.communicate(timeout=400)
     assert first.returncode == 0, told
     branches = git(repo, "branch", "--list", "buildloop/*", "--format=%(refname:short)").split()
     assert len(branches) == 2
@@ -102,7 +102,7 @@ def test_ctrl_c_before_the_flow_has_begun_leaves_a_run_that_can_be_resumed(prefe
     begun = start(prefect_server, "run", "goal", *common, "--test", "test -e x", "--agent-command", "touch x")
     eventually(lambda: list(state.glob("runs/*/request.json")))
     begun.send_signal(signal.SIGINT)
-    told, _ = begun.communicate(timeout=120)
+    told, _ = begun.communicate(timeout=400)
     assert begun.returncode == 130, told
     assert "Traceback" not in told
     (listed,) = json.loads(run_buildloop("status", "--json", "--state-dir", str(state)).stdout)
@@ -144,6 +144,6 @@ def test_a_run_that_is_still_starting_can_be_cancelled(silent_api, repo, tmp_pat
     assert listed["state"] == "running"
     cancelled = run_buildloop("cancel", "--state-dir", str(state))
     assert (cancelled.returncode, cancelled.stderr) == (0, "")
-    told, _ = begun.communicate(timeout=120)
+    told, _ = begun.communicate(timeout=400)
     assert begun.returncode == 130, told
     assert run_buildloop("cancel", "--state-dir", str(state)).returncode == 2

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from buildloop.models import Checkpoint
-from buildloop.workspace.checkpoint import Step, go_back, make_checkpoint, settle_after_gate
+from buildloop.workspace.checkpoint import Step, go_back, make_checkpoint
+from buildloop.workspace.settled import settle_after_gate
 from buildloop.workspace.worktree import prepare_worktree, put_back
 from tests.support.repos import checkout_state, commit_all, git, make_repo, write_files
 

@@ -6,8 +6,9 @@ import pytest
 
 from buildloop.diagnosis.model import FailureMode
 from buildloop.errors import AgentUnavailable, GateStillRed, InstallUnavailable
-from buildloop.recovery.policy import LONGEST_DELAY, RetryPolicy, retry_policy
+from buildloop.recovery.policy import COUNTER_PROOF_RUNS, LONGEST_DELAY, RetryPolicy, retry_policy
 from buildloop.recovery.strategies import STRATEGIES, get_recovery_strategy, strategy_for
+from tasks.falsify import ATTEMPTS
 from tests.support.states import request
 
 ACTIONS = {
@@ -69,6 +70,21 @@ def test_a_task_is_never_given_up_before_its_own_process_limit(mode):
     found = policies(mode, agent_timeout=100, gate_timeout=50, test=("a", "b"), accept="c")
     assert found.iterate.timeout > 100
     assert found.gate.timeout > 50 * 3
+
+
+@pytest.mark.parametrize(("proof", "gates"), [(False, 1), (True, 1 + COUNTER_PROOF_RUNS)])
+@pytest.mark.parametrize("mode", [None, *FailureMode])
+def test_a_gate_that_also_runs_the_tests_of_the_start_has_the_time_for_that(mode, proof, gates):
+    """Every command and the acceptance, as often as the counter-proof may run them, and not as long without it."""
+    one_gate = 1000 * 3
+    limit = policies(mode, gate_timeout=1000, test=("a", "b"), accept="c", counter_proof=proof).gate.timeout
+    assert one_gate * gates < limit < one_gate * (gates + 1)
+
+
+@pytest.mark.parametrize("mode", [None, *FailureMode])
+def test_a_second_agent_has_its_own_time_and_that_of_every_gate_with_its_tests(mode):
+    limit = policies(mode, agent_timeout=5000, gate_timeout=1000, test=("a", "b")).falsify.timeout
+    assert limit > 5000 + ATTEMPTS * 1000 * 2
 
 
 def test_backoff_doubles_up_to_a_limit():

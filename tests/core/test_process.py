@@ -14,6 +14,7 @@ import pytest
 
 from buildloop.cancel import ask_to_stop, stoppable
 from buildloop.errors import RunCancelled
+from buildloop.guarded import guards_kept
 from buildloop.process import MARK, ProcessResult, run_process, sweep
 from buildloop.redact import redactor
 from tests.support.waiting import alive, content, eventually
@@ -90,7 +91,7 @@ def test_the_time_limit_ends_the_command(execute):
 
 
 def test_a_command_that_stops_its_guard_meets_the_limit_all_the_same(execute, monkeypatch):
-    monkeypatch.setattr("buildloop.process.GUARD_SECONDS", 0.2)
+    monkeypatch.setattr("buildloop.guarded.GUARD_SECONDS", 0.2)
     result = execute("sh", "-c", "kill -STOP $PPID; exec sleep 600", timeout=0.2, grace=0.1)
     assert (result.timed_out, result.exit_code) == (True, 128 + signal.SIGKILL)
 
@@ -205,3 +206,36 @@ def test_an_interrupt_while_waiting_ends_the_command_first(execute, tmp_path):
     finally:
         signal.signal(signal.SIGUSR1, before)
     assert not alive(int(content(tmp_path / "pid")))
+
+
+def test_a_command_inherits_nothing_but_its_three_streams(execute, tmp_path):
+    execute("sh", "-c", "exec ls -1 /proc/$$/fd")
+    assert content(tmp_path / "out").split() == ["0", "1", "2", "3"], "3 is the folder that ls reads"
+
+
+def test_commands_of_a_run_share_the_process_that_starts_their_guards(execute, tmp_path):
+    """A guard is the parent of its command, and the process that all guards come from is the parent of that one."""
+    ancestor = "read -r _ _ _ parent _ < /proc/$PPID/stat; echo $parent"
+    with guards_kept(f"test-{tmp_path.name}"):
+        seen = []
+        for _ in range(2):
+            assert execute("sh", "-c", ancestor).exit_code == 0
+            seen.append(int(content(tmp_path / "out")))
+        assert seen[0] == seen[1]
+        assert alive(seen[0])
+    assert not alive(seen[0])
+
+
+def test_a_command_that_kills_where_its_guards_come_from_hurts_only_itself(execute, tmp_path):
+    kill = "read -r _ _ _ parent _ < /proc/$PPID/stat; kill -KILL $parent; exit 5"
+    with guards_kept(f"test-{tmp_path.name}"):
+        assert execute("sh", "-c", kill).exit_code == 5
+        assert execute("sh", "-c", "exit 6").exit_code == 6
+
+
+def test_a_command_that_stops_where_its_guards_come_from_holds_up_nothing(execute, tmp_path, monkeypatch):
+    monkeypatch.setattr("buildloop.guarded.BEGIN_SECONDS", 5.0)
+    stop = "read -r _ _ _ parent _ < /proc/$PPID/stat; kill -STOP $parent; exit 5"
+    with guards_kept(f"test-{tmp_path.name}"):
+        assert execute("sh", "-c", stop).exit_code == 5
+        assert execute("sh", "-c", "exit 6").exit_code == 6

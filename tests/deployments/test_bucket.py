@@ -8,16 +8,30 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from buildloop.errors import InputError, RunLocked
 from buildloop.models import WorkspaceInfo
 from buildloop.request import BuildRequest
+from buildloop.result import BuildResult, StopReason
 from buildloop.storage_index import Index
 from tests.support.repos import git
 
 RUN = "shared"
+RESULT = BuildResult(
+    run_id=RUN,
+    reason=StopReason.COMPLETE,
+    explanation="It is green.",
+    next_step="git merge buildloop/shared",
+    iterations=3,
+    sessions=1,
+    branch="buildloop/shared",
+    commit="c",
+    tree="t",
+    run_dir="/on/the/worker",
+)
 
 
 @pytest.fixture
@@ -44,6 +58,16 @@ def put(request: BuildRequest, name: str, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return path
+
+
+def with_branch(request: BuildRequest, repo: Path) -> WorkspaceInfo:
+    """The run has a branch in the repository, and says so in its folder."""
+    git(repo, "branch", f"buildloop/{RUN}")
+    fields = {"root": str(repo), "workdir": str(repo), "branch": f"buildloop/{RUN}", "start_tree": "t"}
+    start = git(repo, "rev-parse", "HEAD")
+    workspace = WorkspaceInfo(**fields, start_commit=start, repo=str(repo), repo_id="id")
+    put(request, "workspace.json", workspace.model_dump_json())
+    return workspace
 
 
 def test_what_was_kept_is_fetched_and_what_is_local_stays(bucket, machine, monkeypatch):
@@ -92,6 +116,29 @@ def test_what_another_machine_did_since_replaces_what_is_here(bucket, machine):
     assert fetch(here)
     assert (here.run_dir / "events.jsonl").read_text() == "a\nb\n"
     assert not (here.run_dir / "iterations/1-1/reply.json").exists()
+
+
+def test_how_a_run_on_another_machine_ended_is_read_from_the_bucket(bucket, machine, repo):
+    """By somebody who shares no folder with the worker and has not even the repository."""
+    from prefect.client.schemas.objects import FlowRun
+    from prefect.states import Completed, Running
+
+    from tasks.bucket import fetch, keep
+    from tasks.launch import ended
+
+    here, there = machine("here"), machine("there").model_copy(update={"repo": "/not/here"})
+    workspace = with_branch(here, repo)
+    put(here, "result.json", RESULT.model_dump_json())
+    keep(here, workspace)
+    put(there, "result.json", RESULT.model_copy(update={"iterations": 0}).model_dump_json())
+    assert ended(FlowRun(flow_id=uuid4(), state=Running()), there) is None
+    assert (there.run_dir / "workspace.json").exists() is False, "a run that still works is left in peace"
+    found = ended(FlowRun(flow_id=uuid4(), state=Completed(message="done")), there)
+    assert found is not None
+    assert (found.state_name, found.message, found.result) == ("Completed", "done", RESULT)
+    git(repo, "update-ref", "-d", "refs/heads/buildloop/shared")
+    assert fetch(there), "its commits were not taken, so they are still to be had"
+    assert git(repo, "rev-parse", "buildloop/shared") == workspace.start_commit
 
 
 def test_half_of_an_upload_is_never_taken_for_the_whole(bucket, machine, monkeypatch):
@@ -166,17 +213,14 @@ def test_nothing_is_written_through_a_link(bucket, machine, tmp_path):
     assert (outside / "precious").read_text() == "mine"
 
 
-def test_marks_of_the_run_travel_with_its_branch(bucket, machine, repo, tmp_path):
+def test_marks_of_the_run_travel_with_its_branch(bucket, machine, repo):
     from tasks.bucket import fetch, keep
 
     here, there = machine("here"), machine("there")
-    start = git(repo, "rev-parse", "HEAD")
-    git(repo, "branch", "buildloop/shared")
+    workspace = with_branch(here, repo)
+    start = workspace.start_commit
     for mark in ("best", "unfinished"):
         git(repo, "update-ref", f"refs/buildloop/{RUN}/{mark}", start)
-    fields = {"root": str(repo), "workdir": str(repo), "branch": "buildloop/shared", "start_tree": "t"}
-    workspace = WorkspaceInfo(**fields, start_commit=start, repo=str(repo), repo_id="id")
-    put(here, "workspace.json", workspace.model_dump_json())
     keep(here, workspace)
     for ref in git(repo, "for-each-ref", "--format=%(refname)").splitlines():
         if ref != "refs/heads/main":

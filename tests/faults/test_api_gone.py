@@ -107,7 +107,7 @@ def test_an_api_that_is_gone_for_a_while_is_waited_for(gate, repo, tmp_path):
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(1.5)  # it has met the closed gate by now, and has not given up
         gate.open()
-        out, told = process.communicate(timeout=120)
+        out, told = process.communicate(timeout=400)
     finally:
         process.kill()
     assert process.returncode == 0, told

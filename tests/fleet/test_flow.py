@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -155,19 +156,61 @@ def test_a_fleet_that_is_started_again_repeats_nothing(race_off, tmp_path):
     assert sum(played.values()) == 1
 
 
-def test_a_way_that_waits_for_a_worker_is_cancelled_when_another_has_won(prefect_server, request_for, repo):
-    """Nobody would ever take it up here; without that the fleet would wait for ever."""
+@pytest.fixture
+def deployment(prefect_server) -> str:
+    """One whose flow runs nobody takes up."""
     from prefect.client.orchestration import get_client
 
     from flows.build_loop import build_loop
+
+    with get_client(sync_client=True) as client:
+        flow = client.create_flow(build_loop)
+        client.create_deployment(flow, "fleet", entrypoint="flows.build_loop:build_loop")
+    return "build-loop/fleet"
+
+
+def test_started_again_a_fleet_on_workers_tries_what_came_to_nothing_and_nothing_else(
+    race_off, deployment, tmp_path, monkeypatch
+):
+    """The worker of the second goal dies; the next start has one more flow run for that goal alone."""
+    from prefect.client.orchestration import get_client
+    from prefect.states import Completed, Crashed
+
     from tasks import launch
 
+    monkeypatch.setattr(launch, "POLL_SECONDS", 0.02)
+    goals = [goal(tmp_path, name, {"do": [WRITE_FIX]}) for name in ("lucky", "unlucky")]
+    made: list[UUID] = []
+    ends = [Completed(), Crashed(), Completed()]
+    wait = launch.wait
+
+    def end_and_wait(started: UUID, *arguments: object) -> launch.Ended:
+        """A worker takes it up as soon as somebody waits for it."""
+        if started not in made:
+            made.append(started)
+            with get_client(sync_client=True) as client:
+                client.set_flow_run_state(started, ends[len(made) - 1], force=True)
+        return wait(started, *arguments)
+
+    monkeypatch.setattr(launch, "wait", end_and_wait)
+    told = [race_off(goals=goals, deployment=deployment, fleet_id="f", parallel=1) for _ in range(3)]
+    assert [[entry.outcome for entry in result.entries] for result, _ in told] == [
+        ["complete", "crashed"],
+        ["complete", "complete"],
+        ["complete", "complete"],
+    ]
+    assert len(made) == 3
+
+
+def test_a_way_that_waits_for_a_worker_is_cancelled_when_another_has_won(
+    deployment, request_for, repo, monkeypatch
+):
+    """Nobody would ever take it up here; without that the fleet would wait for ever."""
+    from tasks import launch
+
+    monkeypatch.setattr(launch, "POLL_SECONDS", 0.02)
     asked = request_for(repo, run_id="late")
-    with get_client(sync_client=True) as client:
-        client.create_deployment(
-            client.create_flow(build_loop), "race", entrypoint="flows.build_loop:build_loop"
-        )
-    started = launch.start("build-loop/race", asked, "buildloop/late")
+    started = launch.start(deployment, asked, "buildloop/late")
     won: list[str | None] = [None, "another way"]
     ended = launch.wait(started, asked, lambda: won.pop(0) if len(won) > 1 else won[0])
     assert (ended.state_type, ended.result) == ("CANCELLED", None)

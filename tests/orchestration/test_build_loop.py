@@ -110,6 +110,10 @@ def test_a_stuck_agent_is_redirected_with_its_failed_approach_forbidden(play, re
     )
     result, run = play(*rules)
     assert result.reason is StopReason.COMPLETE
+    events = read_events(run.path / "events.jsonl")
+    (stuck,) = [event for event in events if event["type"] == "loop.stuckness_detected"]
+    assert (stuck["iteration"], stuck["signals"]) == (3, len(stuck["reasons"]))
+    assert stuck["count"] >= 3
     prompt = (run.path / "iterations" / "1-4" / "prompt.md").read_text()
     assert "my only idea" in prompt
     assert "Buildloop-Back-To" in git(repo, "log", "--format=%B", result.branch)

@@ -127,7 +127,7 @@ def assert_ended_and_resumable(tmp_path: Path, prefect_server: str) -> None:
 def test_a_signal_ends_everything(begun, prefect_server, tmp_path, hanging, number):
     process = begun(hanging)
     process.send_signal(number)
-    told, _ = process.communicate(timeout=120)
+    told, _ = process.communicate(timeout=400)
     assert process.returncode == 130, told
     assert "Traceback" not in told
     assert json.loads((run_dir(tmp_path) / "result.json").read_text())["reason"] == "cancelled"
@@ -137,7 +137,7 @@ def test_a_signal_ends_everything(begun, prefect_server, tmp_path, hanging, numb
 def test_prefect_ends_a_run_that_has_no_worker(begun, prefect_server, tmp_path):
     process = begun("agent")
     cancel_in_prefect(flow_run_id(tmp_path))
-    told, _ = process.communicate(timeout=120)
+    told, _ = process.communicate(timeout=400)
     assert process.returncode == 130, told
     assert "Cancelled by Prefect" in told
     assert "Traceback" not in told
@@ -153,6 +153,6 @@ def test_prefect_ends_a_run_that_a_worker_executes(
     process = prefect("flow-run", "execute", identity)
     eventually(lambda: content(tmp_path / "up"), 120)
     cancel_in_prefect(identity)
-    process.communicate(timeout=120)
+    process.communicate(timeout=400)
     eventually(lambda: not RunDir(request.run_dir).is_running())
     assert_ended_and_resumable(tmp_path, prefect_server)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -20,7 +22,7 @@ from buildloop.workspace.lock import is_running
 from tests.support.command import command_environment
 from tests.support.repos import make_repo
 from tests.support.scripts import WRITE_FIX, write_script
-from tests.support.waiting import eventually, processes_with
+from tests.support.waiting import content, eventually, processes_with
 
 WRONG = "def add(a, b):\n    return a - b\n"
 RIGHT = "def add(a, b):\n    return a + b\n"
@@ -57,6 +59,9 @@ def test_a_green_that_comes_from_the_test_side_is_red_and_the_agent_is_told(play
     assert (result.reason, result.iterations) == (StopReason.COMPLETE, 2)
     (event,) = told(run, "loop.counter_proof")
     assert (event["verdict"], event["files"]) == ("overturned", ["tests/helping.py"])
+    (rejected,) = told(run, "loop.completion_rejected")
+    assert rejected["iteration"] == 1
+    assert "tests/helping.py" in rejected["reason"]
     assert "test_add" in event["failing"][0]
     assert run.iterations()[1].gate.tampering[0].rule == "counter-proof"
     assert "return add(a, -b)" in run.iterations()[1].gate.tampering[0].diff
@@ -184,3 +189,62 @@ def test_a_test_that_is_wrong_itself_refutes_nothing(play, refuting):
     assert not event["refuted"]
     assert "fails by itself" in event["why"]
     assert "without success" in (run.path / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "changes", "asked", "why"),
+    [
+        ("refused", {}, 1, "gave no answer: no credit left"),
+        ("transient", {}, 6, "gave no answer: no credit left"),
+        ("ok", {"budget_tokens": 100}, 0, "budget"),
+    ],
+    ids=["refused", "away", "nothing left to pay it"],
+)
+def test_a_second_agent_that_cannot_be_asked_takes_nothing_away(play, tmp_path, outcome, changes, asked, why):
+    """The work is proven without it; that nobody tried to refute it is said."""
+    calls = tmp_path / "calls"
+    status = json.dumps({"outcome": outcome, "error": "no credit left"})
+    second = shlex.join(["sh", "-c", f"echo call >> {calls}; echo '{status}'"])
+    fix = {"do": [WRITE_FIX], "usage": {"input_tokens": 90, "output_tokens": 9}}
+    result, run = play(fix, falsify_command=second, **changes)
+    assert (result.reason, result.iterations) == (StopReason.COMPLETE, 1)
+    assert content(calls).count("call") == asked
+    (degraded,) = told(run, "loop.degraded")
+    assert "nobody tried to refute" in degraded["what"]
+    assert why in degraded["why"]
+    assert told(run, "loop.falsified") == []
+    report = (run.path / "report.html").read_text()
+    assert "Nobody tried to refute it: the second agent (command) could not be asked" in report
+    assert "without success" not in report
+
+
+def test_a_second_agent_is_paid_once_wherever_the_run_breaks_off(
+    build, request_for, repo, refuting, tmp_path, monkeypatch
+):
+    """Before its answer is on disk the call is lost, and said to be; after that neither the answer nor its line is
+    made again."""
+    from tasks import falsify
+
+    script = write_script(tmp_path / "agent.json", {"do": [WRITE_FIX]})
+    command, calls = refuting(FAILS.replace("add('1', 2)", "add(1, 2)")), tmp_path / "calls"
+    second = shlex.join(["sh", "-c", f"echo call >> {calls}; exec {command}"])
+    asked = request_for(repo, agent="scripted", agent_script=str(script), falsify_command=second)
+    run = RunDir(asked.run_dir)
+
+    def second_agents_rows():
+        return [call.interrupted for call in run.ledger.calls()][1:]
+
+    def breaks_off_at(step):
+        with monkeypatch.context() as patched, pytest.raises(MemoryError):
+            patched.setattr(falsify, step, Mock(side_effect=MemoryError))
+            build(asked)
+
+    breaks_off_at("added_files")  # it has answered, and nobody has written that down
+    assert (content(calls).count("call"), second_agents_rows()) == (1, [])
+    breaks_off_at("call_of")  # the answer is on disk, its line in the ledger is not
+    assert (content(calls).count("call"), second_agents_rows()) == (2, [True])
+    breaks_off_at("judged")  # both are there, the outcome is not
+    assert (content(calls).count("call"), second_agents_rows()) == (2, [True, False])
+    assert build(asked).reason is StopReason.COMPLETE
+    assert (content(calls).count("call"), second_agents_rows()) == (2, [True, False])
+    assert [event["refuted"] for event in told(run, "loop.falsified")] == [False]

@@ -73,9 +73,9 @@ def test_prefect_flow_run_retry_continues_a_crashed_run(request_, scheduled, pre
     kill_all(first, request_)
     client.set_flow_run_state(identity, Crashed(message="no heartbeat"), force=True)
     (tmp_path / "go").touch()
-    told, _ = prefect("flow-run", "retry", identity).communicate(timeout=120)
+    told, _ = prefect("flow-run", "retry", identity).communicate(timeout=400)
     assert "scheduled for retry" in told
-    told, _ = prefect("flow-run", "execute", identity).communicate(timeout=120)
+    told, _ = prefect("flow-run", "execute", identity).communicate(timeout=400)
     assert client.read_flow_run(identity).state.is_completed(), told
     assert_continued(request_, tmp_path)
 
@@ -103,7 +103,7 @@ def test_a_run_started_by_hand_is_retried_from_its_entrypoint(request_, prefect,
     identity = [event["id"] for event in events if event["type"] == "loop.flow_run"][-1]
     client.set_flow_run_state(identity, Crashed(message="no heartbeat"), force=True)
     (tmp_path / "go").touch()
-    told, _ = prefect("flow-run", "retry", identity, "--entrypoint", ENTRYPOINT).communicate(timeout=120)
+    told, _ = prefect("flow-run", "retry", identity, "--entrypoint", ENTRYPOINT).communicate(timeout=400)
     assert client.read_flow_run(identity).state.is_completed(), told
     assert_continued(request_, tmp_path)
 
@@ -123,6 +123,6 @@ def test_scheduled_anew_it_continues_and_meanwhile_nobody_else_may_have_it(
     kill_all(first, request_)
     (tmp_path / "go").touch()
     again = scheduled(request_)
-    told, _ = prefect("flow-run", "execute", again).communicate(timeout=120)
+    told, _ = prefect("flow-run", "execute", again).communicate(timeout=400)
     assert client.read_flow_run(again).state.is_completed(), told
     assert_continued(request_, tmp_path)

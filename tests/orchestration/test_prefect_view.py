@@ -109,7 +109,7 @@ def test_task_runs_are_named_by_what_came_of_them(plain):
         "finish: complete",
     } <= names
     assert any(name.startswith("classify s1 i1: ") for name in names)
-    assert any(name.startswith("recover s1 i1: ") for name in names)
+    assert any(name.startswith("record s1 i1") for name in names)
 
 
 def test_task_runs_are_tagged(plain):

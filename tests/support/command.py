@@ -23,7 +23,7 @@ def run_buildloop(
     api_url: str | None = None,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
-    timeout: float = 120,
+    timeout: float = 300,
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "buildloop.cli.main", *arguments],

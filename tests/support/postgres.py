@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import pwd
+import secrets
 import shutil
 import socket
 import subprocess
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Below those that the system gives to connections: one of them could get it before the server is up."""
+    while True:
+        port = 15_000 + secrets.randbelow(15_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def postgres_programs() -> Path | None:
@@ -28,15 +33,12 @@ def postgres_programs() -> Path | None:
 
 @contextmanager
 def postgres(programs: Path, folder: Path) -> Iterator[str]:
-    """The URL of a fresh server; it is gone afterwards, with everything in it."""
+    """The URL of a fresh server; it is gone afterwards, with everything in it. Only its log is in `folder`: every start
+    of pytest closes all of pytest's folders to everybody else, and PostgreSQL does not work for root."""
     port, owner = free_port(), _unprivileged_owner()
-    data = folder / "postgres"
-    data.mkdir(parents=True)
+    data = Path(tempfile.mkdtemp(prefix="buildloop-postgres-"))
     if owner is not None:
         os.chown(data, owner, -1)
-        for parent in [folder, *folder.parents]:  # pytest's folders are closed to everybody else
-            if parent.owner() == pwd.getpwuid(os.getuid()).pw_name:
-                parent.chmod(parent.stat().st_mode | 0o111)
     subprocess.run(
         [
             programs / "initdb",
@@ -70,7 +72,8 @@ def postgres(programs: Path, folder: Path) -> Iterator[str]:
         yield f"postgresql+asyncpg://postgres@127.0.0.1:{port}/postgres"
     finally:
         server.send_signal(3)  # SIGQUIT: at once, nobody needs the data
-        server.wait(30)
+        server.wait(60)
+        shutil.rmtree(data)
 
 
 def _has_trigrams(programs: Path) -> bool:

@@ -6,15 +6,17 @@ import json
 import os
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import psutil
 
+from buildloop.cli.prefect_api import PATIENT
 from tests.support.postgres import free_port, postgres
 from tests.support.waiting import eventually
 
@@ -38,7 +40,7 @@ class Stack:
     def state(self) -> Path:
         return Path(self.environment["BUILDLOOP_STORAGE"])
 
-    def prefect(self, *arguments: str, timeout: float = 180) -> subprocess.CompletedProcess[str]:
+    def prefect(self, *arguments: str, timeout: float = 400) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "prefect", *arguments],
             cwd=ROOT,
@@ -58,7 +60,7 @@ class Stack:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=400,
             check=False,
         )
 
@@ -81,9 +83,18 @@ class Stack:
         asked = urllib.request.Request(
             f"{self.api}{path}", data, {"Content-Type": "application/json"}, method=method
         )
-        with urllib.request.urlopen(asked, timeout=30) as answer:
-            text = answer.read()
+        try:
+            with urllib.request.urlopen(asked, timeout=120) as answer:
+                text = answer.read()
+        except urllib.error.HTTPError as error:
+            if error.code >= 500:
+                error.add_note(self.logs())
+            raise
         return json.loads(text) if text else None
+
+    def logs(self) -> str:
+        """The last lines of all that is up, for whoever looks at a test that failed."""
+        return "\n".join(f"{path}:\n{path.read_text()[-2000:]}" for path in self.folder.glob("*.log"))
 
     def start(self, deployment: str, parameters: Mapping[str, Any], **more: Any) -> str:
         """A flow run of a deployment; its id."""
@@ -119,13 +130,16 @@ class Stack:
 
     def kill_worker(self, name: str) -> None:
         """As if its machine lost power: the worker and everything it started, at once."""
-        worker = psutil.Process(self.workers.pop(name).pid)
-        for process in [worker, *worker.children(recursive=True)]:
-            try:
-                process.kill()
-            except psutil.NoSuchProcess:
-                continue
-        worker.wait(30)
+        kill_with_children(self.workers.pop(name))
+
+
+def kill_with_children(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        top = psutil.Process(process.pid)
+        for each in [top, *top.children(recursive=True)]:
+            with suppress(psutil.NoSuchProcess):
+                each.kill()
+        process.wait(60)
 
 
 @contextmanager
@@ -139,7 +153,9 @@ def team_stack(programs: Path, folder: Path) -> Iterator[Stack]:
             for name, value in os.environ.items()
             if not name.startswith(("PREFECT_", "_BUILDLOOP"))
         }
-        environment = kept | {
+        environment = {
+            **kept,
+            **PATIENT,
             "DO_NOT_TRACK": "1",
             "COLUMNS": "400",
             "PREFECT_HOME": str(folder / "prefect"),
@@ -175,16 +191,14 @@ def _server(stack: Stack, port: int) -> Iterator[None]:
             start_new_session=True,
         )
     try:
-        eventually(lambda: _healthy(stack, server), 120)
+        eventually(lambda: _healthy(stack, server), 300)
         yield
     finally:
-        for process in [*psutil.Process(server.pid).children(recursive=True), psutil.Process(server.pid)]:
-            process.kill()
-        server.wait(30)
+        kill_with_children(server)
 
 
 def _healthy(stack: Stack, server: subprocess.Popen[bytes]) -> bool:
-    assert server.poll() is None, (stack.folder / "server.log").read_text()[-2000:]
+    assert server.poll() is None, stack.logs()
     try:
         return bool(stack.ask("/health"))
     except OSError:

@@ -11,7 +11,7 @@ from typing import TypeVar
 import psutil
 
 T = TypeVar("T")
-DEADLINE = 60.0
+DEADLINE = 180.0
 
 
 def eventually(condition: Callable[[], T], seconds: float = DEADLINE) -> T:

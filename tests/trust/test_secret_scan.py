@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from buildloop.workspace.checkpoint import Rules, Step, make_checkpoint
-from buildloop.workspace.secret_scan import staged_secrets
+from buildloop.workspace.secret_scan import secrets_in
+from buildloop.workspace.staging import look_at_index
 from buildloop.workspace.worktree import prepare_worktree
 from tests.support.repos import git, make_repo
 
@@ -99,7 +100,8 @@ def test_what_is_committed_is_read_and_not_a_file_that_looks_the_same(root):
     file.write_text("x" * len(VALUE))
     os.utime(file, (1_000_000_000, 1_000_000_000))
     assert VALUE in git(place, "show", ":z.txt")
-    found = staged_secrets(place, root.start_commit, ["z.txt"], {"MY_TOKEN": VALUE})
+    staged = look_at_index(place, root.start_commit)
+    found = secrets_in(staged.patch, ["z.txt"], {"MY_TOKEN": VALUE})
     assert [name for name, _ in found] == ["z.txt"]
 
 

@@ -11,8 +11,9 @@ import pytest
 from buildloop.choices import SandboxKind
 from buildloop.errors import InputError
 from buildloop.sandbox import Sandbox, check_sandbox
-from buildloop.workspace.checkpoint import Step, make_checkpoint, settle_after_gate
+from buildloop.workspace.checkpoint import Step, make_checkpoint
 from buildloop.workspace.link import commit_folders, worktree_git_folder
+from buildloop.workspace.settled import settle_after_gate
 from buildloop.workspace.worktree import prepare_worktree, reopen
 from tasks.surroundings import surroundings
 from tests.support.repos import git, write_files

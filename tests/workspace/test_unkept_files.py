@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from buildloop.workspace.checkpoint import Step, make_checkpoint, settle_after_gate
+from buildloop.workspace.checkpoint import Step, make_checkpoint
+from buildloop.workspace.settled import settle_after_gate
 from buildloop.workspace.worktree import prepare_worktree, reopen
 from tests.support.repos import git, make_repo, write_files
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from benchmarks.bench.figure import Baseline, Figure, Measured, Sample, Series, one, sample
 from benchmarks.bench.loop import Look, LoopRun, run_loop
-from benchmarks.bench.parts.plain import plain_loop
+from benchmarks.bench.parts.plain import OWN_COST_MS, plain_loop
 from benchmarks.bench.place import Place
 from benchmarks.bench.scripted import make_task, overheads
 
 GROUP, RESOURCES = "Cost per iteration", "Memory, disk, files"
-OWN_COST_MS, GROWTH = 60.0, 1.2
+GROWTH = 1.2
 EDGE, PLAIN = 20, 50
 LONGEST = {True: 20.0, False: 100.0}
 

@@ -49,6 +49,7 @@ class Evidence:
     before: Ran = field(default_factory=Ran)
     now: Ran = field(default_factory=Ran)
     allowed: Sequence[str] = ()
+    untracked: Sequence[str] | None = None
     green: bool = False
 
 
@@ -70,7 +71,7 @@ def _objections(evidence: Evidence, blob: Blob) -> list[Objection]:
         *cut_off(changes, names),
         *_gate(evidence, inside, changes, before, old, new),
     ]
-    found += hidden_files(root)
+    found += hidden_files(root, evidence.untracked)
     found += _execution(evidence, before, after)
     kept = [one for one in found if not (one.file and matches(one.file, evidence.allowed))]
     if any(matches(name, evidence.allowed) for c in changes for name in (c.name, c.old_name)):

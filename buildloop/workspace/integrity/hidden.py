@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from buildloop.workspace.git import git_or_none, run_git
@@ -16,9 +17,9 @@ ALWAYS_LOADED = re.compile(r"(?:^|/)(?:sitecustomize|usercustomize)\.py$")
 STEERING = re.compile(r"(?:^|/)(?:conftest|pytest|unittest)\.py$|(?:^|/)(?:spec_helper|test_helper)\.rb$")
 
 
-def hidden_files(root: Path) -> list[Objection]:
+def hidden_files(root: Path, untracked: Sequence[str] | None = None) -> list[Objection]:
     """Untracked files that steer a runner. `git clean` has removed those that are not ignored."""
-    listed = run_git(root, "ls-files", "-z", "--others").split("\0")
+    listed = run_git(root, "ls-files", "-z", "--others").split("\0") if untracked is None else untracked
     return [
         Objection(
             "hidden",

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-import git
-
-from buildloop.workspace.git import run_git
+from buildloop.workspace.git import known_git
 from buildloop.workspace.integrity.model import Change
+from buildloop.workspace.kept_git import repository
 
 # Larger files hold no tests that a person wrote; their change is seen, their text is not compared.
 LARGEST = 2 * 2**20
 CHUNK = 2**16
+CHANGES = ("diff", "--raw", "-z", "-M", "--no-abbrev")
 SMALL, MOST_PAIRS, ALIKE = 2000, 400, 0.6
 TOKEN = re.compile(r"\w+|[^\w\s]")
 
@@ -26,13 +26,12 @@ Blob = Callable[[str], str | None]
 @contextlib.contextmanager
 def blobs(root: Path) -> Iterator[Blob]:
     """Asks for the text of an object by its name (`COMMIT:FILE` or its hash); one git process answers all."""
-    repository = git.Repo(root)
 
     def text(name: str) -> str | None:
         if "\n" in name:
             return None
         try:
-            _, kind, size, stream = repository.git.stream_object_data(name)
+            _, kind, size, stream = reader.git.stream_object_data(name)
         except ValueError:
             return None
         small = "blob" in str(kind) and size <= LARGEST  # GitPython gives bytes or text
@@ -41,15 +40,13 @@ def blobs(root: Path) -> Iterator[Blob]:
             pass  # the next answer comes after the whole of this one
         return kept.decode("utf-8", "replace") if "blob" in str(kind) else None
 
-    try:
+    with repository(root) as reader:
         yield text
-    finally:
-        repository.close()
 
 
 def changes_between(root: Path, start: str, commit: str, blob: Blob) -> list[Change]:
     """Every changed file; a moved one counts as one change with two names."""
-    parts = run_git(root, "diff", "--raw", "-z", "-M", "--no-abbrev", start, commit).split("\0")
+    parts = known_git(root, *CHANGES, start, commit).split("\0")
     found: list[Change] = []
     while len(parts) > 1:
         head = parts.pop(0).lstrip(":").split(" ")

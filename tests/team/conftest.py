@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,13 +17,14 @@ from tests.support.repos import GREEN, make_repo
 from tests.support.scripts import WRITE_FIX, write_script, wrong
 from tests.support.stack import Stack, team_stack
 
+HERE = Path(__file__).parent
 # Longer than the 30 seconds between two heartbeats, shorter than the 90 of the shipped automation.
 ZOMBIE_SECONDS = 40
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if "stack" in getattr(item, "fixturenames", ()):
+        if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.server)
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tasks.options import short_id
-from tests.deployments.conftest import sample_request
 from tests.support.repos import git
 from tests.support.scripts import WRITE_FIX, wrong
 from tests.support.stack import Stack
 from tests.support.waiting import eventually
+from tests.team.conftest import sample_request
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +28,8 @@ def orphaned(stack: Stack) -> tuple[str, dict]:
         {"do": [{"run": ["sh", "-c", once]}, WRITE_FIX]},
     )
     flow_run = stack.start("build-loop/on-demand", {"request": request})
-    eventually(marker.exists, 90)
-    eventually(lambda: stack.run(flow_run)["state_type"] == "RUNNING")
+    eventually(marker.exists, 300)
+    eventually(lambda: stack.run(flow_run)["state_type"] == "RUNNING", 300)
     events = stack.ask(
         "/events/filter", {"filter": {"event": {"name": ["prefect.worker.submitted-flow-run"]}}}
     )
@@ -77,7 +77,7 @@ def watched(stack: Stack, orphaned, asking, told, night, inbox, endless) -> dict
         "impossible": sample_request(stack, "impossible", {"do": [wrong(1)]}, max_iterations=1),
     }
     watching = {name: stack.watch("build-loop/ci", request) for name, request in requests.items()}
-    said = {name: command.communicate(timeout=240)[0] for name, command in watching.items()}
+    said = {name: command.communicate(timeout=600)[0] for name, command in watching.items()}
     return {name: (command.returncode, said[name]) for name, command in watching.items()}
 
 
@@ -144,7 +144,7 @@ def test_another_worker_finishes_what_a_killed_one_began(stack, orphaned):
     """The heartbeat stops, the run is marked as crashed, scheduled again, and replayed: no iteration is made twice."""
     flow_run, request = orphaned
     ended = eventually(
-        lambda: run if (run := stack.run(flow_run))["state_name"] == "Completed" else None, 150
+        lambda: run if (run := stack.run(flow_run))["state_name"] == "Completed" else None, 400
     )
     assert ended["run_count"] == 2
     names = [state["name"] for state in stack.ask(f"/flow_run_states/?flow_run_id={flow_run}")]
@@ -171,4 +171,4 @@ def test_events_of_a_run_reach_prefect_with_a_resource_of_their_own(stack, orpha
         "loop.baseline",
         "loop.iteration_complete",
         "loop.failure_classified",
-    } <= eventually(kinds, 30)
+    } <= eventually(kinds, 120)

@@ -1,0 +1,29 @@
+"""Asks git while a command runs what will be asked once it has ended."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from git.exc import GitCommandError, GitCommandNotFound
+
+from buildloop.workspace.git import known_git
+
+
+@contextlib.contextmanager
+def asked_meanwhile(root: Path, *questions: Sequence[str]) -> Iterator[None]:
+    thread = threading.Thread(target=_ask, args=(root, questions), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+def _ask(root: Path, questions: Sequence[Sequence[str]]) -> None:
+    """What goes wrong here goes wrong again for whoever wants the answer, and is told there."""
+    for question in questions:
+        with contextlib.suppress(GitCommandError, GitCommandNotFound):
+            known_git(root, *question)
