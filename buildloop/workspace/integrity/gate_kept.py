@@ -29,6 +29,7 @@ STRICT_SHELL = re.compile(r"(?:/usr)?(?:/bin/)?(?:env\s+)?(?:ba|da|z|k)?sh(?:\s+
 LOOSE_MAKE = re.compile(
     r"(?:^|\s)(?:-\w*[inktq]\w*|--(?:ignore-errors|keep-going|dry-run|just-print|touch|question))(?=\s|$)"
 )
+LONGEST = 60_000
 STEERING = ("PYTEST_ADDOPTS", "NODE_OPTIONS", "GOFLAGS", "PATH", ".RECIPEPREFIX")
 SPEAKS = re.compile(r"\b(?:print\w*|console\.\w+|puts|warn|log\w*)\s*\(?")
 OUTCOME = re.compile(
@@ -43,6 +44,8 @@ COMPARES = re.compile(r"===?|!==?|<=?|>=?|\bnot in\b|\bis not\b|\bin\b|\bis\b|\b
 
 def script_narrowed(before: str, after: str, *, shell: bool) -> str | None:
     """What the script no longer does; None where it does at least as much."""
+    if len(before) + len(after) > LONGEST:
+        return "it is too long to be compared"
     if shell:
         return narrowed(steps_in(before), steps_in(after))
     lost = _judging(before) - _judging(after)

@@ -48,6 +48,8 @@ MORE_CODE = re.compile(r"\.(?:awk|sed|sql|[rR]|jl|hs|mli?|nim|zig|erl|fs|vb|tcl|
 WHOLE_OUTPUT = re.compile(QUOTED)
 BRANCHES = re.compile(r"\b(?:if|elif|case|when|match|switch)\b|\?")
 SHORTEST_LIST = 3
+# Nobody writes longer ones by hand, and patterns take their time with them.
+LONGEST, LONGEST_LINE = 300_000, 400
 MOST_WORDS = 4  # in an output that could be a message like others
 LENGTH = re.compile(r"\b(?:len|length|size|count)\b")
 
@@ -74,7 +76,7 @@ class Told:
 
 
 def told(texts: Iterable[str]) -> Told:
-    known = list(texts)
+    known = [text for text in texts if len(text) <= LONGEST]
     row = " ".join(re.findall(r"\w+", " ".join(known)))
     return Told(frozenset[str]().union(*map(values_in, known)), f" {row} ")
 
@@ -83,9 +85,15 @@ def varied(changes: Sequence[Change], tests: Callable[[], Told]) -> list[Varied]
     """`tests` says what the tests of the start are made of."""
     found = []
     for change in changes:
-        if change.after is None or is_test(change.name) or not _is_code(change):
+        if (
+            change.after is None
+            or is_test(change.name)
+            or not _is_code(change)
+            or len(change.after) > LONGEST
+        ):
             continue
-        fresh = set(added_lines(change.before or "", change.after, change.name))
+        lines_added = added_lines(change.before or "", change.after, change.name)
+        fresh = {line for line in lines_added if len(line) <= LONGEST_LINE}
         if not any(_asked(line, change) for line in fresh):
             continue
         words = {bare(one) for one in re.findall(QUOTED, QUIET.sub("", change.before or ""))}
