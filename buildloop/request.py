@@ -124,7 +124,8 @@ class BuildRequest(BaseModel):
     )
     counter_proof: bool = Field(
         True,
-        description="Where tests were changed and the gate is green, run it once more with the tests of the start.",
+        description="A green gate runs once more with the tests of the start where tests were changed, and with other "
+        "values where the product now compares with theirs.",
     )
     falsify: NotBlank | None = Field(
         None,

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import signal
+import subprocess
 import sys
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -13,9 +17,12 @@ from buildloop.events import read_events
 from buildloop.models import CounterVerdict
 from buildloop.result import StopReason
 from buildloop.rundir import RunDir
+from buildloop.workspace.git import run_git
+from buildloop.workspace.lock import is_running
+from tests.support.command import command_environment
 from tests.support.repos import make_repo
 from tests.support.scripts import WRITE_FIX, write_script
-from tests.support.waiting import content
+from tests.support.waiting import content, eventually, processes_with
 
 WRONG = "def add(a, b):\n    return a - b\n"
 RIGHT = "def add(a, b):\n    return a + b\n"
@@ -83,6 +90,51 @@ def test_it_can_be_switched_off(play, with_helper):
     result, run = play({"do": [cheat]}, where=with_helper, test=GATE, max_iterations=1, counter_proof=False)
     assert told(run, "loop.counter_proof") == []
     assert result.reason is StopReason.COMPLETE
+
+
+HANGS = (
+    "if grep -q 'a + b' calc.py && ! grep -q zero tests/test_add.py; "
+    "then touch {place}/inside; while [ ! -e {place}/go ]; do sleep 0.1; done; fi"
+)
+START = (
+    "import sys; from buildloop.request import BuildRequest; from flows.build_loop import build_loop; "
+    "build_loop(BuildRequest.model_validate_json(open(sys.argv[1]).read()))"
+)
+
+
+@pytest.mark.slow
+def test_killed_while_the_tests_of_the_start_run_they_are_run_again(
+    build, request_for, with_helper, tmp_path, prefect_server
+):
+    """SIGKILL while the worktree stands on the old tests: the next one finds the new ones in it again."""
+    more = TEST + "\n    def test_zero(self):\n        self.assertEqual(result(0, 0), 0)\n"
+    work = [{"write": "tests/test_add.py", "text": more}, {"write": "calc.py", "text": RIGHT}]
+    script = write_script(tmp_path / "agent.json", {"do": work})
+    hangs = HANGS.format(place=shlex.quote(str(tmp_path)))
+    request = request_for(
+        with_helper, agent="scripted", agent_script=str(script), test=(f"{hangs}; {GATE[0]}",)
+    )
+    (tmp_path / "request.json").write_text(request.model_dump_json())
+    begun = subprocess.Popen(
+        [sys.executable, "-c", START, str(tmp_path / "request.json")],
+        env=command_environment(prefect_server),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    eventually((tmp_path / "inside").exists, 120)
+    os.killpg(begun.pid, signal.SIGKILL)
+    begun.wait()
+    eventually(lambda: not is_running(request.run_dir))
+    run = RunDir(request.run_dir)
+    workspace = run.workspace()
+    assert "zero" not in (Path(workspace.workdir) / "tests/test_add.py").read_text()
+    (tmp_path / "go").touch()
+    eventually(lambda: not processes_with(f"touch {tmp_path}/inside"))
+    result = build(request)
+    assert (result.reason, result.iterations) == (StopReason.COMPLETE, 1)
+    assert [event["verdict"] for event in told(run, "loop.counter_proof")] == ["upheld"]
+    assert run_git(with_helper, "show", f"{result.branch}:tests/test_add.py") == more.rstrip("\n")
 
 
 REFUTE = """\

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 from buildloop.models import WorkspaceInfo
 from buildloop.workspace.git import run_git
@@ -20,7 +21,9 @@ from buildloop.workspace.integrity.executed import (
     red_all_the_same,
 )
 from buildloop.workspace.integrity.files import is_test, matches
-from buildloop.workspace.integrity.gate_files import Read, changed_gate, gate_of
+from buildloop.workspace.integrity.gate_changes import GateChange, changed_gate
+from buildloop.workspace.integrity.gate_files import Read, gate_of
+from buildloop.workspace.integrity.gate_kept import tells_the_outcome
 from buildloop.workspace.integrity.hard_coded import Literals, hard_coded
 from buildloop.workspace.integrity.hidden import hidden_files
 from buildloop.workspace.integrity.linters import loosened_checkers
@@ -61,7 +64,8 @@ def _objections(evidence: Evidence, blob: Blob) -> list[Objection]:
     old, new = reader(blob, start), reader(blob, evidence.commit)
     inside = Path(evidence.workspace.workdir).relative_to(root).as_posix()
     names = _names(root, start)
-    before, after = tests_of(changes, newer=False), tests_of(changes, newer=True)
+    before = tests_of(changes, newer=False, names=renames(changes))
+    after = tests_of(changes, newer=True)
     found = [
         *judge_trees(changes, before, after, _literals(names, old)),
         *cut_off(changes, names),
@@ -77,9 +81,12 @@ def _objections(evidence: Evidence, blob: Blob) -> list[Objection]:
 
 def _certain_selection(one: Objection, evidence: Evidence) -> Objection:
     """Which files a runner looks at may follow files that moved, where as many tests ran as at the start."""
+    return replace(one, rule="config") if one.rule == "selection" and not _as_many_ran(evidence) else one
+
+
+def _as_many_ran(evidence: Evidence) -> bool:
     before, now = evidence.before.counts, evidence.now.counts
-    counted = before and now and now.run >= before.run
-    return replace(one, rule="config") if one.rule == "selection" and not counted else one
+    return before is not None and now is not None and 0 < before.run <= now.run
 
 
 def judge_trees(
@@ -109,7 +116,10 @@ def judge_trees(
     return found
 
 
-def tests_of(changes: Sequence[Change], *, newer: bool) -> Tests:
+def tests_of(
+    changes: Sequence[Change], *, newer: bool, names: Mapping[str, str] = MappingProxyType({})
+) -> Tests:
+    """The tests of one side; those of the start as they would call the product by its new names."""
     units: list[Unit] = []
     functions: set[str] = set()
     unreadable: set[str] = set()
@@ -118,7 +128,7 @@ def tests_of(changes: Sequence[Change], *, newer: bool) -> Tests:
         name, text = (change.name, change.after) if newer else (change.old_name, change.before)
         if text is None or not (is_test(name) or (name.endswith(".rs") and "#[" in text and "test" in text)):
             continue
-        reading = read_file(name, text if is_test(name) else inline_tests(text))
+        reading = read_file(name, renamed(text if is_test(name) else inline_tests(text), names))
         if reading is None:
             unreadable.add(name)
             continue
@@ -170,11 +180,20 @@ def _gate(
         text = old(name)
         return renamed(text, names) if text and names else text
 
+    counted = _as_many_ran(evidence)
+
+    def narrows(one: GateChange) -> bool:
+        """A program of the gate's own that runs the tests may do so in another way, if as many run and it tells."""
+        rewritten = (
+            counted and one.file in gate.scripts and tells_the_outcome(new(moved.get(one.file, one.file)))
+        )
+        return bool(one.narrows) and not rewritten
+
     edits = changed_gate(gate, under_new_names, new, changed - subject, with_tests, moved)
     found = [
         Objection("gate", one.file, f"{one.text} ({one.narrows})")
-        if one.narrows
-        else Objection("gate edited", one.file, one.text)
+        if narrows(one)
+        else Objection("gate kept" if counted else "gate edited", one.file, one.text)
         for one in edits
     ]
     shims = [

@@ -7,20 +7,15 @@ import json
 import posixpath
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
-from buildloop.workspace.integrity.gate_kept import makefile_narrowed, package_narrowed, script_narrowed
 from buildloop.workspace.integrity.makefiles import (
     INCLUDED,
     MAKEFILES,
     Makefile,
-    extends,
-    extends_lines,
     reached,
     read_makefile,
-    weakened,
 )
 
 Read = Callable[[str], str | None]
@@ -45,7 +40,6 @@ INFRASTRUCTURE = re.compile(
 OWN_FOLDER = re.compile(
     r"\$\(\s*dirname\s+(?:--\s+)?\"?\$\{?(?:0|BASH_SOURCE(?:\[0\])?)\}?\"?\s*\)|\$\{(?:0|BASH_SOURCE(?:\[0\])?)%/\*\}"
 )
-ONLY_SAYS = re.compile(r"(?:echo|printf)\s[^|&;<>$`]*$")
 MOST_FILES = 200
 
 
@@ -76,7 +70,7 @@ def gate_of(commands: Sequence[str], inside: str, read: Read) -> Gate:
 def _follow(text: str, folder: str, named: bool, gate: Gate, read: Read) -> Iterator[tuple[str, str, bool]]:
     for words in _simple_commands(text):
         if words[0] == "cd" and len(words) > 1:
-            folder = _join(folder, words[1])
+            folder = joined(folder, words[1])
             continue
         program = posixpath.basename(words[0])
         gate.programs.add(program)
@@ -85,7 +79,7 @@ def _follow(text: str, folder: str, named: bool, gate: Gate, read: Read) -> Iter
             yield from _make(words, folder, gate, read)
         elif program in SCRIPT_RUNNERS:
             yield from _package(words, folder, gate, read)
-        for name in (_join(folder, one) for one in RUNNER_FILES.get(program, ())):
+        for name in (joined(folder, one) for one in RUNNER_FILES.get(program, ())):
             if read(name) is not None:
                 gate.scripts.add(name)
         script = _script(words, folder, read)
@@ -98,7 +92,7 @@ def _follow(text: str, folder: str, named: bool, gate: Gate, read: Read) -> Iter
             if not named and words[0] in (".", "source"):
                 gate.sourced.add(script)
             content = OWN_FOLDER.sub(posixpath.dirname(script) or ".", read(script) or "")
-            if _is_shell(script, content):
+            if is_shell_script(script, content):
                 yield content, folder, False
 
 
@@ -133,11 +127,11 @@ def _script(words: Sequence[str], folder: str, read: Read) -> str | None:
             module = words[words.index("-m") + 1].replace(".", "/")
             rest = [f"{module}.py", f"{module}/__main__.py"]
         candidates = rest[: 2 if "-m" in words else 1]
-    names = [_join(folder, candidate) for candidate in candidates]
+    names = [joined(folder, candidate) for candidate in candidates]
     return next((name for name in names if read(name) is not None), None)
 
 
-def _is_shell(name: str, content: str) -> bool:
+def is_shell_script(name: str, content: str) -> bool:
     return (
         name.endswith((".sh", ".bash"))
         or bool(re.match(r"#!.*\b(?:ba|da|z|k)?sh\b", content))
@@ -150,7 +144,7 @@ def _make(words: Sequence[str], folder: str, gate: Gate, read: Read) -> Iterator
     for flag, value in itertools.pairwise(words):
         if flag in ("-C", "-f", "-j"):
             targets = [one for one in targets if one != value]
-            folder = _join(folder, value) if flag == "-C" else folder
+            folder = joined(folder, value) if flag == "-C" else folder
     gate.targets.setdefault(folder, []).extend(targets)
     make = makefile_in(folder, read)
     for target in reached(make, targets):
@@ -161,7 +155,7 @@ def _make(words: Sequence[str], folder: str, gate: Gate, read: Read) -> Iterator
 def makefile_in(folder: str, read: Read) -> Makefile:
     """The Makefile that make would take here, with what it includes."""
     for name in MAKEFILES:
-        text = read(_join(folder, name))
+        text = read(joined(folder, name))
         if text is not None:
             return read_makefile(_with_includes(text, folder, read))
     return Makefile()
@@ -173,7 +167,7 @@ def _with_includes(text: str, folder: str, read: Read, depth: int = 3) -> str:
     for line in text.splitlines():
         lines.append(line)
         if depth and (included := INCLUDED.match(line)):
-            texts = (read(_join(folder, name)) or "" for name in included["files"].split())
+            texts = (read(joined(folder, name)) or "" for name in included["files"].split())
             lines += [_with_includes(one, folder, read, depth - 1) for one in texts]
     return "\n".join(lines)
 
@@ -190,7 +184,7 @@ def _package(words: Sequence[str], folder: str, gate: Gate, read: Read) -> Itera
         return
     script = "test" if rest[0] == "t" else rest[0]
     gate.packages.setdefault(folder, set()).add(script)
-    for text in package_scripts(read(_join(folder, "package.json")), script):
+    for text in package_scripts(read(joined(folder, "package.json")), script):
         yield text, folder, False
 
 
@@ -202,70 +196,5 @@ def package_scripts(package: str | None, name: str) -> list[str]:
         return []
 
 
-def _join(folder: str, name: str) -> str:
+def joined(folder: str, name: str) -> str:
     return posixpath.normpath(posixpath.join(folder, name.strip("\"'")))
-
-
-@dataclass(frozen=True, slots=True)
-class GateChange:
-    """`narrows` says what the gate demonstrably no longer does; without it only the text is another."""
-
-    file: str
-    text: str
-    narrows: str | None
-
-
-def changed_gate(
-    gate: Gate, before: Read, after: Read, changed: set[str], tests: set[str], moved: Mapping[str, str]
-) -> Iterator[GateChange]:
-    """Everything the gate reaches that is not plainly the same or more. `moved` leads from old names to new."""
-    for name in sorted(gate.scripts & changed - tests):
-        old, new = before(name) or "", after(moved.get(name, name))
-        shell = _is_shell(name, old)
-        if new is None:
-            yield GateChange(name, f"{name} is part of the gate and was deleted", "it is gone")
-        elif name in moved or not (shell and extends_lines(_code(old), _code(new))):
-            lost = script_narrowed(old, new, shell=shell)
-            yield GateChange(name, f"{name} is part of the gate and was changed", lost)
-    for folder, targets in gate.targets.items():
-        if any(_join(folder, name) in changed for name in MAKEFILES) or _includes_changed(
-            folder, before, after, changed
-        ):
-            old_make, new_make = makefile_in(folder, before), makefile_in(folder, after)
-            lost = makefile_narrowed(old_make, new_make, targets)
-            for problem in weakened(old_make, new_make, targets):
-                file = _makefile_name(folder, after)
-                yield GateChange(file, f"the Makefile is part of the gate: {problem}", lost)
-    for folder, scripts in gate.packages.items():
-        name = _join(folder, "package.json")
-        for script in sorted(scripts) if name in changed else ():
-            old_text, new_text = package_scripts(before(name), script), package_scripts(after(name), script)
-            kept = len(old_text) == len(new_text) and all(map(extends, old_text, new_text))
-            if old_text and not kept:
-                told = " && ".join(new_text) or "nothing"
-                lost = package_narrowed(
-                    partial(package_scripts, before(name)), partial(package_scripts, after(name)), script
-                )
-                yield GateChange(
-                    name, f"'{script}' in {name} is part of the gate and was changed to: {told}", lost
-                )
-
-
-def _makefile_name(folder: str, read: Read) -> str:
-    return next(
-        (_join(folder, name) for name in MAKEFILES if read(_join(folder, name)) is not None),
-        _join(folder, "Makefile"),
-    )
-
-
-def _includes_changed(folder: str, before: Read, after: Read, changed: set[str]) -> bool:
-    included: list[str] = []
-    for read in (before, after):
-        text = read(_makefile_name(folder, read))
-        included += read_makefile(text or "").includes
-    return any(_join(folder, name) in changed for name in included)
-
-
-def _code(text: str) -> list[str]:
-    lines = (" ".join(line.split()) for line in text.replace("\\\n", " ").splitlines())
-    return [line for line in lines if line and not line.startswith("#") and not ONLY_SAYS.match(line)]

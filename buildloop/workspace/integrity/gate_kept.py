@@ -29,17 +29,35 @@ STRICT_SHELL = re.compile(r"(?:/usr)?(?:/bin/)?(?:env\s+)?(?:ba|da|z|k)?sh(?:\s+
 LOOSE_MAKE = re.compile(
     r"(?:^|\s)(?:-\w*[inktq]\w*|--(?:ignore-errors|keep-going|dry-run|just-print|touch|question))(?=\s|$)"
 )
+LONGEST = 60_000
 STEERING = ("PYTEST_ADDOPTS", "NODE_OPTIONS", "GOFLAGS", "PATH", ".RECIPEPREFIX")
 SPEAKS = re.compile(r"\b(?:print\w*|console\.\w+|puts|warn|log\w*)\s*\(?")
+OUTCOME = re.compile(
+    r"(?:process\.exit(?:Code\s*=|\()|sys\.exit\(|SystemExit\(|\bexit[ (])\s*(?:\w+\.)*(?:status|code|failed|result|rc|returncode|exit_?code|main\(|subprocess|\$\?)"
+    r"|\bcheck=True|check_call\(|execFileSync\(|execSync\(|exec[lv]p?e?\("
+)
+ALWAYS_WELL = re.compile(
+    r"(?:process\.exit(?:Code\s*=|\()|sys\.exit\(|\bexit[ (])\s*0|\bexcept\b|\bcatch\b|\|\|\s*true|check=False"
+)
 COMPARES = re.compile(r"===?|!==?|<=?|>=?|\bnot in\b|\bis not\b|\bin\b|\bis\b|\bassert\b|\braise\b|\bthrow\b")
 
 
 def script_narrowed(before: str, after: str, *, shell: bool) -> str | None:
     """What the script no longer does; None where it does at least as much."""
+    if len(before) + len(after) > LONGEST:
+        return "it is too long to be compared"
     if shell:
         return narrowed(steps_in(before), steps_in(after))
     lost = _judging(before) - _judging(after)
     return f"it no longer has {next(iter(lost))}" if lost else None
+
+
+def tells_the_outcome(text: str | None) -> bool:
+    """A program, not a shell script, whose exit code is what it found out and nothing else."""
+    code = re.sub(r"(?m)(?:^|\s)(?:#|//).*$", "", text or "")
+    return (
+        bool(OUTCOME.search(code)) and not ALWAYS_WELL.search(code) and not re.match(r"#!.*sh\b", text or "")
+    )
 
 
 def _judging(text: str) -> Counter[str]:

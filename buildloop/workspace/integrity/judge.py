@@ -22,7 +22,7 @@ MOST_NAMED = 5
 # What a test lost does not matter for this green if the tests of the start pass too; it is lost for the future, so it
 # is still noted. Tests that are gone, skipped or no longer reached block all the same.
 EXCUSED_BY_RUNNING = frozenset(
-    {"weakened", "values", "data", "replaced", "unreadable", "gate edited", "uncounted", "selection"}
+    "weakened|values|data|replaced|unreadable|gate edited|gate kept|uncounted|selection".split("|")
 )
 
 Prove = Callable[[], CounterProof | None]
@@ -59,11 +59,13 @@ def weighed(found: Sequence[Objection], proof: CounterProof) -> list[Objection]:
     if proof.verdict is CounterVerdict.OVERTURNED:
         blamed = proof.files[0] if len(proof.files) == 1 else ""
         shown = ", ".join(proof.files[:MOST_NAMED])
-        texts = [f"{text} (the gate is green only with the changed {shown})" for text in proof.failing]
+        green_with = f" (the gate is green only with the changed {shown})"
+        texts = [text if text.startswith(proof.files) else text + green_with for text in proof.failing]
         return [*(Objection("counter-proof", blamed, text) for text in texts), *found]
     if proof.verdict is CounterVerdict.UPHELD:
         return [replace(one, blocks=one.blocks and certain(one)) for one in found]
-    return list(found)
+    # A gate that lost nothing, ran as many tests as at the start and heard of no failure is the same gate.
+    return [replace(one, blocks=one.blocks and one.rule != "gate kept") for one in found]
 
 
 def certain(one: Objection) -> bool:

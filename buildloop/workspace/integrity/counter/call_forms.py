@@ -25,6 +25,7 @@ SIGNATURE = re.compile(
 )
 SAYS_A_CALL = re.compile(r"(?i)called?_?(?:once_?)?_?with$|calledwith|has_calls|^call$")
 KEYWORDS = frozenset("if for while switch catch function return".split())
+LONGEST = 200_000
 FORM = frozenset("{}()[],:.;=")
 
 
@@ -47,7 +48,7 @@ def _new_parameters(changes: Sequence[Change]) -> frozenset[str]:
     """Functions of the product with other parameters than before, and the names of these."""
     found: set[str] = set()
     for change in changes:
-        if JS.search(change.name) and not is_test(change.name):
+        if JS.search(change.name) and not is_test(change.name) and len(change.after or "") <= LONGEST:
             before, after = _signatures(change.before or ""), _signatures(change.after or "")
             for name in before.keys() & after.keys():
                 if before[name] != after[name]:
@@ -71,7 +72,7 @@ def _signatures(text: str) -> dict[str, str]:
 
 
 def _same_but_form(change: Change, words: _Words) -> bool:
-    if change.before is None or change.after is None:
+    if change.before is None or change.after is None or len(change.before) + len(change.after) > LONGEST:
         return False
     old, new = tokenize(change.before, change.name), tokenize(change.after, change.name)
     if [t.text for t in old if t.literal] != [t.text for t in new if t.literal]:

@@ -29,17 +29,21 @@ def counter_proof(evidence: Evidence, run: RunGate, quarantined: Collection[str]
     with blobs(root) as blob:
         changes = changes_between(root, evidence.workspace.start_commit, evidence.commit, blob)
         made = originals(evidence, changes, blob)
-        again = originals(evidence, changes, blob, under_new_names=True) if made else None
         others = varied(changes, told_by_tests(evidence, blob))
     proof = _shown_twice(evidence, made, run, quarantined, 1) if made else None
     if made and proof and proof.verdict is CounterVerdict.OVERTURNED:
         proof = _unless_only_the_form(proof, made, changes)
-    if proof and proof.verdict is CounterVerdict.UNCLEAR and again:
+    if proof and proof.verdict is CounterVerdict.UNCLEAR and (again := _under_new_names(evidence, changes)):
         second = _shown_twice(evidence, again, run, quarantined, 3)
         proof = second.model_copy(update={"seconds": proof.seconds + second.seconds})
     if others and (proof is None or proof.verdict is not CounterVerdict.OVERTURNED):
         return _with_other_values(evidence, others, run, quarantined) or proof
     return proof
+
+
+def _under_new_names(evidence: Evidence, changes: Sequence[Change]) -> Originals | None:
+    with blobs(Path(evidence.workspace.root)) as blob:
+        return originals(evidence, changes, blob, under_new_names=True)
 
 
 def _unless_only_the_form(proof: CounterProof, made: Originals, changes: Sequence[Change]) -> CounterProof:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from buildloop.workspace.integrity.files import is_test
@@ -23,7 +23,7 @@ def renames(changes: Sequence[Change], gate: Collection[str] = ()) -> dict[str, 
     return moved_files(changes) | _identifiers(changes, gate)
 
 
-def renamed(text: str, names: dict[str, str]) -> str:
+def renamed(text: str, names: Mapping[str, str]) -> str:
     for old in sorted(names, key=len, reverse=True):
         text = names[old].join(re.split(rf"(?<!\w){re.escape(old)}(?!\w)", text))
     return text

@@ -2,7 +2,7 @@
 
 A branch that compares with a test's own input may be a rule or the answer to that one test. So the gate runs once more
 with other values in the new comparisons: where as many tests fail as at the start, nothing but these comparisons had
-turned them green. Words of a language or protocol (plain lower-case words, values that the product had before) are no
+turned them green. Words of a language or protocol (plain lower-case words, texts that the product had before) are no
 data of a test, and base cases (0, 1, empty) say nothing.
 """
 
@@ -17,7 +17,8 @@ from buildloop.workspace.integrity.files import CODE, is_test
 from buildloop.workspace.integrity.model import Change
 from buildloop.workspace.integrity.tricks import added_lines
 
-LITERAL = r"(?:-?\d+(?:\.\d+)?|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\")"
+QUOTED = r"(?:'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\")"
+LITERAL = rf"(?:-?\d+(?:\.\d+)?|{QUOTED})"
 BARE = r"(?:[\w.,:@%+/-]+)"
 ONE = re.compile(LITERAL)
 # A plain name compared with a value: what is computed from the input first (`n % 100`, a length) is a property.
@@ -25,7 +26,7 @@ NAME = r"(?<![\w%&*/+\-)\]])(?<![%&*/+-] )(?:\*|&)?[A-Za-z_$][\w$]*(?:\.[A-Za-z_
 COMPARED = re.compile(
     rf"(?:{NAME}\s*(?:===?|\.equals\(|\beq\b)\s*(?P<right>{LITERAL}))|(?:(?P<left>{LITERAL})\s*===?\s*{NAME})"
     rf"|(?:\b(?:case|when)\s+(?P<cases>[^\n:]*?{LITERAL}[^\n:]*?)\s*(?::|then\b|=>|->|$))"
-    rf"|(?:(?:^|[{{(\[,|]\s*)(?P<key>{LITERAL}(?:\s*\|\s*{LITERAL})*)\s*(?:=>|:(?!:))\s*\S)"
+    rf"|(?:(?:^\s*|[{{(\[,|]\s*)(?P<key>{LITERAL}(?:\s*\|\s*{LITERAL})*)\s*(?:=>|:(?!:))\s*\S)"
     rf"|(?:\[\s*(?P<pair>{LITERAL})\s*,\s*{LITERAL}\s*\])"
     rf"|(?:===?\s*(?P<whole>[\[(]\s*{LITERAL}(?:\s*,\s*{LITERAL})*\s*,?\s*[\])]))"
     rf"|(?P<collected>[\[{{]\s*{LITERAL}(?:\s*,\s*{LITERAL})+\s*,?\s*[\]}}])"
@@ -33,10 +34,10 @@ COMPARED = re.compile(
     rf"|(?:\[(?P<listed>{LITERAL}(?:\s*,\s*{LITERAL})*)\]\.(?:includes|contains|include\?|indexOf)\()"
 )
 SHELL_COMPARED = re.compile(
-    rf"(?:\[\[?\s+\"?\$\{{?\w+\}}?(?:\s\$\{{?\w+\}}?)*\"?\s+(?:=|==|-eq)\s+(?P<right>{LITERAL}|{BARE}))"
-    rf"|(?:(?:^|\bin\s+|;;\s*)\(?(?P<cases>(?:{LITERAL}|{BARE})(?:\s*\|\s*(?:{LITERAL}|{BARE}))*)\))"
+    rf"(?:\[\[?\s+\"?\$\{{?\w+\}}?(?:\s\$\{{?\w+\}}?)*\"?\s+(?:=|==|-eq)\s+(?P<right>{QUOTED}|{BARE}))"
+    rf"|(?:(?:^\s*|\bin\s+|;;\s*)\(?(?P<cases>(?:{QUOTED}|{BARE})(?:\s*\|\s*(?:{QUOTED}|{BARE}))*)\))"
 )
-SHELL_ONE = re.compile(rf"{LITERAL}|{BARE}")
+SHELL_ONE = re.compile(rf"{QUOTED}|{BARE}")
 TRIVIAL = frozenset({"", "0", "1", "2", "-1", "10", "100", "0.0", "1.0", " "})
 PLAIN_WORD = re.compile(r"[a-z][a-z_-]*|[A-Z][A-Z_]*|-{1,2}[a-z][\w-]*|\W|\w")
 QUIET = re.compile(r"\"\"\".*?\"\"\"|/\*.*?\*/|(?m:(?:^|\s)(?:#|//).*$)", re.S)
@@ -44,7 +45,11 @@ SMALL_NUMBERS = frozenset(map(str, (*range(3, 11), 100, 1000)))
 WORD = re.compile(r"[\w.:/@%+-]+")
 MORE_CODE = re.compile(r"\.(?:awk|sed|sql|[rR]|jl|hs|mli?|nim|zig|erl|fs|vb|tcl|m|mm)$")
 # Some output of several lines with a number in it, whole: what a golden file holds.
-WHOLE_OUTPUT = re.compile(r"(?:'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\")")
+WHOLE_OUTPUT = re.compile(QUOTED)
+BRANCHES = re.compile(r"\b(?:if|elif|case|when|match|switch)\b|\?")
+SHORTEST_LIST = 3
+# Nobody writes longer ones by hand, and patterns take their time with them.
+LONGEST, LONGEST_LINE = 300_000, 400
 MOST_WORDS = 4  # in an output that could be a message like others
 LENGTH = re.compile(r"\b(?:len|length|size|count)\b")
 
@@ -71,7 +76,7 @@ class Told:
 
 
 def told(texts: Iterable[str]) -> Told:
-    known = list(texts)
+    known = [text for text in texts if len(text) <= LONGEST]
     row = " ".join(re.findall(r"\w+", " ".join(known)))
     return Told(frozenset[str]().union(*map(values_in, known)), f" {row} ")
 
@@ -80,13 +85,19 @@ def varied(changes: Sequence[Change], tests: Callable[[], Told]) -> list[Varied]
     """`tests` says what the tests of the start are made of."""
     found = []
     for change in changes:
-        if change.after is None or is_test(change.name) or not _is_code(change):
+        if (
+            change.after is None
+            or is_test(change.name)
+            or not _is_code(change)
+            or len(change.after) > LONGEST
+        ):
             continue
-        fresh = set(added_lines(change.before or "", change.after, change.name))
+        lines_added = added_lines(change.before or "", change.after, change.name)
+        fresh = {line for line in lines_added if len(line) <= LONGEST_LINE}
         if not any(_asked(line, change) for line in fresh):
             continue
-        words = {bare(one) for one in ONE.findall(QUIET.sub("", change.before or ""))}
-        spelled = {bare(one) for line in fresh for one in SHELL_ONE.findall(line)}
+        words = {bare(one) for one in re.findall(QUOTED, QUIET.sub("", change.before or ""))}
+        spelled = {bare(one) for line in fresh for one in (*ONE.findall(line), *SHELL_ONE.findall(line))}
         whole = {
             bare(one)
             for line in fresh
@@ -103,13 +114,29 @@ def varied(changes: Sequence[Change], tests: Callable[[], Told]) -> list[Varied]
                 continue
             # A small number is data where the answer to it is.
             answered = any(bare(one) in telling for one in ONE.findall(f"{line} {following}"))
-            exchanged, seen = _exchanged(line, change, telling | small if answered else telling)
+            listed = _answers_with_a_list(line, lines[-1:], tests)
+            exchanged, seen = _exchanged(line, change, telling | listed | (small if answered else set()))
             lines.append(exchanged)
             values += seen
         if values:
             text = "\n".join(lines) + "\n" * change.after.endswith("\n")
             found.append(Varied(change.name, text, tuple(dict.fromkeys(values))))
     return found
+
+
+def _answers_with_a_list(line: str, before: Sequence[str], tests: Callable[[], Told]) -> set[str]:
+    """The values of a list that a test has as it stands, where a condition leads to it."""
+    if not any(BRANCHES.search(one) for one in (line, *before)):
+        return set()
+    lists = [
+        [bare(one) for one in ONE.findall(found["collected"] or "")] for found in COMPARED.finditer(line)
+    ]
+    return {
+        value
+        for values in lists
+        if len(values) >= SHORTEST_LIST and tests().has(" ".join(values))
+        for value in values
+    }
 
 
 def values_in(text: str) -> set[str]:

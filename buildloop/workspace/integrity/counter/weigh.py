@@ -102,7 +102,10 @@ def weigh_variation(
     files = tuple(one.file for one in others)
     values = ", ".join(dict.fromkeys(value for one in others for value in one.values[:MOST_NAMED]))
     why = next((f"{one.test}: {one_line(one.message)}" for one in failing if one.test), _first_line(report))
-    said = f"{files[0]} knows the tests' own inputs ({values}): with others in the same places, the gate is red ({why})"
+    said = (
+        f"{files[0]} knows the tests' own inputs ({values}): with others in the same places, the gate is red ({why})."
+        " Write the rule that gives the answers, not the answers"
+    )
     return CounterProof(
         verdict=CounterVerdict.OVERTURNED, files=files, failing=(said,), seconds=report.seconds
     )

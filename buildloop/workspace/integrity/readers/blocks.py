@@ -218,7 +218,7 @@ def _brace(tokens: Sequence[Token], start: int) -> int:
 
 def _is_test(name: str, attributes: Sequence[str], word: str, file: str) -> bool:
     if file.endswith(".go"):
-        return bool(re.match(r"(?:Test|Fuzz|Example|Benchmark)(?![a-z])", name))
+        return bool(re.match(r"(?:Test(?!Main$)|Fuzz|Example|Benchmark)(?![a-z])", name))
     if any(TEST_ATTRIBUTE.search(one) and not one.startswith("# [ cfg") for one in attributes):
         return True
     return bool(MACRO.match(word)) or (name.startswith("test") and not file.endswith(".rs"))

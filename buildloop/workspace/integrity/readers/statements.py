@@ -142,10 +142,21 @@ def _condition(tokens: Sequence[Token], index: int, statement: Sequence[Token]) 
     for start in range(index - 1, -1, -1):
         if tokens[start].text != "if":
             continue
-        brace = next((i for i in range(start, len(tokens)) if tokens[i].text == "{"), 0)
+        brace = _first_brace(tokens, start)
         if brace and brace < index <= closing(tokens, brace):
             return tokens[start:brace]
     return ()
+
+
+def _first_brace(tokens: Sequence[Token], start: int) -> int:
+    """The one that opens the branch: `{1, 2}` in a call's arguments is a value."""
+    depth = 0
+    for index in range(start, len(tokens)):
+        text = tokens[index].text if tokens[index].kind == "other" else ""
+        if text == "{" and depth == 0:
+            return index
+        depth += (text in ("(", "[")) - (text in (")", "]"))
+    return 0
 
 
 def _reached(tokens: Sequence[Token], index: int, file: str) -> bool:
