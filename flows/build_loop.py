@@ -46,6 +46,7 @@ from tasks.forward import told_to_prefect
 from tasks.github import read_issue, tell_github
 from tasks.lease import leased
 from tasks.live_views import live_views
+from tasks.masked_errors import masked_error
 from tasks.masked_logs import mask_logs
 from tasks.options import as_one, configured, short_id, step_key
 from tasks.prefect_cancel import stopped_by_prefect
@@ -106,6 +107,8 @@ def build_loop(request: BuildRequest) -> State[BuildResult]:
     except InputError as error:
         name = "RunLocked" if isinstance(error, RunLocked) else "InvalidRequest"
         return Failed(name=name, message=str(error), data=error)
+    except Exception as error:
+        raise masked_error(error) from error.__cause__
     return _final_state(result)
 
 

@@ -22,6 +22,7 @@ from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
 from buildloop.workspace.checkpoint import diff_text
 from buildloop.workspace.worktree import stand_at
+from tasks.masked_errors import masked_errors
 from tasks.options import DURABLE, tell
 
 
@@ -46,6 +47,7 @@ class ClassifyInput:
 
 
 @task(name="classify", task_run_name="{given.label}", **DURABLE)
+@masked_errors
 def classify(key: str, given: ClassifyInput) -> Classified:
     """Writes `error-summary.json` and `failure-mode.json` as it goes."""
     run, now = RunDir(given.request.run_dir), datetime.now(UTC)

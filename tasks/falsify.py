@@ -28,6 +28,7 @@ from buildloop.workspace.second import added_files, second_worktree
 from buildloop.workspace.settled import settle_after_gate
 from buildloop.workspace.trial import as_entry, standing_on, tree_with
 from buildloop.workspace.worktree import reopen
+from tasks.masked_errors import masked_errors
 from tasks.options import DURABLE, attempts_left, tell
 from tasks.surroundings import Surroundings, gate_setup, surroundings
 
@@ -66,6 +67,7 @@ class FalsifyInput:
 
 
 @task(name="falsify", task_run_name="{given.label}", **DURABLE)
+@masked_errors
 def falsify(key: str, given: FalsifyInput) -> Refutation:
     """The test must fail twice, by its answer: neither a flaky test nor one that is wrong itself refutes anything."""
     here = surroundings(given.request, given.workspace, given.environment)

@@ -17,6 +17,7 @@ from tasks.advise import advised
 from tasks.artifacts import publish
 from tasks.bucket import keep
 from tasks.live_views import show_now
+from tasks.masked_errors import masked_errors
 from tasks.options import tell
 from tasks.record import facts_from, write_views
 
@@ -28,6 +29,7 @@ class FinishInput:
 
 
 @task(name="finish", task_run_name="finish")
+@masked_errors
 def finish(given: FinishInput) -> BuildResult:
     """Not kept as a result: a run that stopped may be resumed and end differently."""
     state, stop = given.state, given.stop

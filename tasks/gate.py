@@ -26,6 +26,7 @@ from buildloop.workspace.integrity import Evidence, Ran, check_integrity, counte
 from buildloop.workspace.integrity.trees import CHANGES
 from buildloop.workspace.settled import AfterGate, arrive, leave, settle_after_gate
 from buildloop.workspace.worktree import reopen
+from tasks.masked_errors import masked_errors
 from tasks.options import DURABLE, attempt_number, attempts_left, tell
 from tasks.surroundings import Surroundings, gate_setup, surroundings
 
@@ -64,6 +65,7 @@ class GateInput:
 
 
 @task(name="gate", task_run_name="{given.label}", **DURABLE)
+@masked_errors
 def gate(key: str, given: GateInput) -> GateReport:
     """Run the commands. Where the policy allows reruns of a red gate, ask Prefect for one."""
     here = surroundings(given.request, given.workspace, given.environment)

@@ -23,6 +23,7 @@ from buildloop.redact import mask_own
 from buildloop.report.facts import RunFacts
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
+from tasks.masked_errors import masked_errors
 from tasks.options import DURABLE, tell
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Read(Frozen):
 
 
 @task(name="read_issue", task_run_name="read issue", **DURABLE)
+@masked_errors
 def read_issue(key: str, request: BuildRequest) -> Read:
     from buildloop.github.client import connect
     from buildloop.github.issue import read_brief, with_brief
@@ -54,6 +56,7 @@ def read_issue(key: str, request: BuildRequest) -> Read:
 
 
 @task(name="tell_github", task_run_name="tell github")
+@masked_errors
 def tell_github(facts: RunFacts) -> GithubRecord:
     """Never the run's failure: what GitHub does not take is written down and the result stays what it is."""
     from buildloop.github.ended import tell_ended

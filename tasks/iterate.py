@@ -29,6 +29,7 @@ from buildloop.workspace.link import commit_folders
 from buildloop.workspace.settled import arrive, leave
 from buildloop.workspace.unfinished import take_up_unfinished
 from tasks.bucket import keep
+from tasks.masked_errors import masked_errors
 from tasks.options import DURABLE, attempt_number, attempts_left, next_delay, tell
 from tasks.surroundings import Surroundings, surroundings
 
@@ -60,6 +61,7 @@ class IterateInput:
 
 
 @task(name="iterate", task_run_name="{given.label}", **DURABLE)
+@masked_errors
 def iterate(key: str, given: IterateInput) -> AgentRun:
     """Finished calls are never paid twice: a reply that is on disk is taken from there."""
     release_stopwatch(given.request.run_dir)

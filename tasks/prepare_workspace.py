@@ -14,10 +14,12 @@ from buildloop.sandbox import sandbox_of
 from buildloop.stopwatch import start_stopwatch
 from buildloop.workspace.worktree import check_branch_unmoved, prepare_worktree
 from tasks.bucket import keep
+from tasks.masked_errors import masked_errors
 from tasks.options import DURABLE, tell
 
 
 @task(name="prepare_workspace", task_run_name="prepare workspace", **DURABLE)
+@masked_errors
 def prepare_workspace(key: str, request: BuildRequest) -> WorkspaceInfo:
     """A worktree on the run's own branch. The user's checkout, index and stash stay as they are."""
     run = RunDir(request.run_dir)
@@ -38,6 +40,7 @@ def prepare_workspace(key: str, request: BuildRequest) -> WorkspaceInfo:
 
 
 @task(name="take_over", task_run_name="take over")
+@masked_errors
 def take_over(request: BuildRequest) -> list[int]:
     """End whatever an earlier, killed process of this run left behind. Runs first, every time.
 

@@ -27,6 +27,7 @@ from buildloop.workspace.best import mark_best
 from tasks.artifacts import publish
 from tasks.bucket import keep
 from tasks.live_views import show_soon
+from tasks.masked_errors import masked_errors
 from tasks.options import DURABLE, tell
 from tasks.recover import tell_recovery
 from tasks.remember import remember, remember_and_recall
@@ -43,6 +44,7 @@ class Recorded(BaseModel):
 
 
 @task(name="record", task_run_name="record s{state.session} i{state.number}", **DURABLE)
+@masked_errors
 def record(key: str, state: LoopState) -> Recorded:
     run, now = RunDir(state.request.run_dir), datetime.now(UTC)
     run.save_iteration(state.last)

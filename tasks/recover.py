@@ -18,6 +18,7 @@ from buildloop.rundir import RunDir
 from buildloop.workspace.checkpoint import Step, go_back
 from buildloop.workspace.worktree import put_back, stand_at
 from tasks.bucket import keep
+from tasks.masked_errors import masked_errors
 from tasks.options import DURABLE, attempts_left, tell
 from tasks.surroundings import surroundings
 
@@ -50,6 +51,7 @@ class RecoverInput:
 
 
 @task(name="recover", task_run_name="{given.label}", **DURABLE)
+@masked_errors
 def recover(key: str, given: RecoverInput) -> Recovery:
     recovery = _act(given)
     tell_recovery(RunDir(given.request.run_dir), recovery, given.restarts)

@@ -31,12 +31,14 @@ from buildloop.redact import redactor
 from buildloop.rundir import RunDir
 from buildloop.state import LoopState
 from tasks.live_views import show_soon
+from tasks.masked_errors import masked_errors
 from tasks.options import DURABLE, tell
 
 T = TypeVar("T")
 
 
 @task(name="recall", task_run_name="recall s{state.session} i{state.number}", **DURABLE)
+@masked_errors
 def recall(key: str, state: LoopState, hints: Sequence[str] = ()) -> History:
     """What the next prompt says about the past, beside the `hints` of people. Kept as a result: memory grows, a
     replayed prompt must not."""

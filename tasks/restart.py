@@ -13,6 +13,7 @@ from buildloop.files import write_atomic
 from buildloop.models import ContextSummary
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
+from tasks.masked_errors import masked_errors
 from tasks.options import DURABLE, tell
 
 ARCHIVED = ("progress.md", "error-summary.json", "failure-mode.json", "context-summary.md", "loop-state.md")
@@ -35,6 +36,7 @@ class RestartInput:
 
 
 @task(name="restart", task_run_name="{given.label}", **DURABLE)
+@masked_errors
 def restart(key: str, given: RestartInput) -> ContextSummary:
     run = RunDir(given.request.run_dir)
     summary = ContextSummary(

@@ -11,6 +11,7 @@ from buildloop.cancel import check_stop
 from buildloop.request import BuildRequest
 from buildloop.rundir import RunDir
 from buildloop.stopwatch import not_counted
+from tasks.masked_errors import masked_errors
 from tasks.options import tell
 
 POLL_SECONDS = 0.5
@@ -32,6 +33,7 @@ class WaitInput:
 
 
 @task(name="wait", task_run_name="{given.label}")
+@masked_errors
 def wait(given: WaitInput) -> None:
     """A visible wait instead of a frozen line. Not kept as a result: after a crash there may be nothing to wait for."""
     RunDir(given.request.run_dir).events.emit(
