@@ -54,13 +54,15 @@ def remember(state: LoopState) -> int:
     return _fixed(outcomes or ())
 
 
-def remember_and_recall(state: LoopState, hints: Sequence[str]) -> tuple[int, History]:
-    """Both, where another iteration follows: the store is opened once."""
+def remember_and_recall(state: LoopState, hints: Sequence[str]) -> tuple[int, History | None]:
+    """Both, where another iteration follows: the store is opened once. No history where it could not be used: then
+    it is asked once more before the prompt."""
 
     def both(store: Store, left: float) -> tuple[int, History]:
         return _fixed(_tell(state, store, left)), _ask(state, hints, store, LOOKUP_SECONDS)
 
-    return _with_memory(state, both, WRITE_SECONDS) or (0, History())
+    off = memory_location(os.environ).kind is Kind.OFF
+    return _with_memory(state, both, WRITE_SECONDS) or (0, History() if off else None)
 
 
 def _ask(state: LoopState, hints: Sequence[str], store: Store, left: float) -> History:
