@@ -111,7 +111,9 @@ def _assertion(
     kind = "fails" if condition else EQUALITY.sub("equals", ".".join(chain[:6])) or "check"
     if condition:
         kind = "fails if " + " ".join(
-            t.text for t in condition if t.text in ("!", "=", "<", ">", "==", "!=", "&", "|")
+            t.text
+            for t in condition[_asked_from(condition) :]
+            if t.text in ("!", "=", "<", ">", "==", "!=", "&", "|")
         )
     roots = {
         token.text
@@ -140,21 +142,26 @@ def _assertion(
 
 def _asks_itself(condition: Sequence[Token], flow: Mapping[str, Sequence[Token]]) -> bool:
     """`got != Count(text)` where got is Count(text)."""
-    last = max((i for i, t in enumerate(condition) if t.text == ";"), default=0)
+    first = _asked_from(condition)
     at = next(
         (
             i
-            for i in range(last + 1, len(condition) - 1)
+            for i in range(first, len(condition) - 1)
             if condition[i].text in "!=" and condition[i + 1].text == "="
         ),
         0,
     )
     if not at:
         return False
-    left, right = condition[last + 1 : at], condition[at + 2 :]
+    left, right = condition[first:at], condition[at + 2 :]
     if len(left) == 1 and left[0].text in flow:
         left = flow[left[0].text]
     return bool(left) and written(left) == written(right)
+
+
+def _asked_from(condition: Sequence[Token]) -> int:
+    """Go's `if got := Count(text); got != 3` asks behind the semicolon; before it stands where the answer comes from."""
+    return max((i for i, t in enumerate(condition) if t.text == ";"), default=0) + 1
 
 
 def _demanded(statement: Sequence[Token]) -> Sequence[Token]:
