@@ -135,9 +135,10 @@ class Guards:
         except OSError:
             command.close()
             raise
-        except BaseException:  # an interrupt: it may run already
+        except BaseException:  # an interrupt: it may run already, or half of the order was sent
             command.stop()
             command.close()
+            self.process.kill()
             raise
         return command
 
@@ -191,7 +192,11 @@ def _begin(order: Order, mark: str) -> tuple[Guarded, Guards | None]:
     environment = order.environment
     if mark not in _kept:
         own = Guards.start(environment, mark)
-        return own.run(order), own
+        try:
+            return own.run(order), own
+        except BaseException:
+            own.end()
+            raise
     if (known := _kept[mark]) is not None:
         try:
             return known.run(order), None

@@ -124,8 +124,7 @@ class BuildRequest(BaseModel):
     )
     counter_proof: bool = Field(
         True,
-        description="A green gate runs once more with the tests of the start where tests were changed, and with other "
-        "values where the product now compares with theirs.",
+        description="Run a green gate again: with the tests of the start, and with other values than theirs.",
     )
     falsify: NotBlank | None = Field(
         None,

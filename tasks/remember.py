@@ -54,13 +54,14 @@ def remember(state: LoopState) -> int:
     return _fixed(outcomes or ())
 
 
-def remember_and_recall(state: LoopState, hints: Sequence[str]) -> tuple[int, History]:
-    """Both, where another iteration follows: the store is opened once."""
+def remember_and_recall(state: LoopState, hints: Sequence[str]) -> tuple[int, History | None]:
+    """Both, where another iteration follows: the store is opened once. No history where it could not be used: then
+    it is asked once more before the prompt."""
 
     def both(store: Store, left: float) -> tuple[int, History]:
         return _fixed(_tell(state, store, left)), _ask(state, hints, store, LOOKUP_SECONDS)
 
-    return _with_memory(state, both, WRITE_SECONDS) or (0, History())
+    return _with_memory(state, both, WRITE_SECONDS, off=(0, History())) or (0, None)
 
 
 def _ask(state: LoopState, hints: Sequence[str], store: Store, left: float) -> History:
@@ -83,14 +84,16 @@ def _fixed(outcomes: Sequence[Outcome]) -> int:
     return sum(1 for outcome in outcomes if outcome.fixed)
 
 
-def _with_memory(state: LoopState, work: Callable[[Store, float], T], seconds: float) -> T | None:
-    """What `work` says in the time that is left after the store was opened; None where memory is off or cannot be
-    used. The run's suggestions are written out soon after."""
+def _with_memory(
+    state: LoopState, work: Callable[[Store, float], T], seconds: float, off: T | None = None
+) -> T | None:
+    """What `work` says in the time that is left after the store was opened; None where memory cannot be used, and
+    `off` where it shall not be. The run's suggestions are written out soon after."""
     run, end = RunDir(state.request.run_dir), time.monotonic() + seconds
     try:
         place = memory_location(os.environ)
         if place.kind is Kind.OFF:
-            return None
+            return off
         with closing(open_store(place, seconds)) as store:
             said = work(store, end - time.monotonic())
         show_soon(run.run_id, "suggestions", lambda: _export(run, place))

@@ -62,14 +62,16 @@ class PostgresqlStore:
     def within(self, seconds: float) -> Iterator[None]:
         """A timer asks the server to stop; a server that does not is hung up on."""
         self.end = time.monotonic() + seconds
-        over = threading.Event()
-        watch = threading.Thread(target=self._stop_after, args=(seconds, over), daemon=True)
+        over, asked = threading.Event(), threading.Event()
+        watch = threading.Thread(target=self._stop_after, args=(seconds, over, asked), daemon=True)
         watch.start()
         try:
             yield
         finally:
             over.set()
             self.end = None
+            if asked.is_set():
+                self._let_the_stop_arrive(watch)
 
     def insert_failure(self, row: Row) -> int | None:
         repo, test, message = (row[FAILURE_COLUMNS.index(name)] for name in ("repo", "test", "message"))
@@ -98,11 +100,18 @@ class PostgresqlStore:
     def close(self) -> None:
         self.connection.close()
 
-    def _stop_after(self, seconds: float, over: threading.Event) -> None:
+    def _let_the_stop_arrive(self, watch: threading.Thread) -> None:
+        """What the server was asked to stop may have ended by itself; the next statement must not be stopped for it."""
+        watch.join()
+        with contextlib.suppress(driver().Error):
+            self.connection.execute(b"SELECT 1")
+
+    def _stop_after(self, seconds: float, over: threading.Event, asked: threading.Event) -> None:
         """The last tenth is for a server that stops when it is asked to, and so leaves the connection usable."""
         polite = max(0.0, seconds) * (1 - HANGING_UP)
         if over.wait(polite):
             return
+        asked.set()
         with contextlib.suppress(driver().Error):  # closed meanwhile, or as deaf as the rest
             self.connection.cancel_safe(timeout=max(0.1, seconds - polite))
         if not over.wait(max(0.1, seconds - polite)):

@@ -88,10 +88,13 @@ def resolve_outstanding_suggestions(
     shown in this very iteration; what was shown before had its chance, and the failure stayed. Suggestions for other
     failures stay open, settled ones stay as they are."""
     settled = []
-    sql = "SELECT id, session, iteration FROM suggestions WHERE run = ? AND fingerprint = ? AND resolved IS NULL"
+    sql = (
+        "SELECT id, session, iteration FROM suggestions WHERE run = ? AND fingerprint = ? AND resolved IS NULL "
+        "AND (session, iteration) <= (?, ?)"  # told again after a crash, it meets what the next prompt will show
+    )
     for fingerprint, went_green in outcomes.items():
         for number, session, iteration in store.rows(
-            f"{sql} ORDER BY session, iteration, id", at.run, fingerprint
+            f"{sql} ORDER BY session, iteration, id", at.run, fingerprint, at.session, at.iteration
         ):
             worked = went_green and (session, iteration) == (at.session, at.iteration)
             mark_suggestion_resolved(store, number, "true" if worked else "false", emit=emit)

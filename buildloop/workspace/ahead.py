@@ -11,15 +11,15 @@ from git.exc import GitCommandError, GitCommandNotFound
 
 from buildloop.workspace.git import known_git
 
+LONGEST_WAIT = 60.0
+
 
 @contextlib.contextmanager
 def asked_meanwhile(root: Path, *questions: Sequence[str]) -> Iterator[None]:
     thread = threading.Thread(target=_ask, args=(root, questions), daemon=True)
     thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
+    yield
+    thread.join(LONGEST_WAIT)  # whoever wants an answer that is not there asks again
 
 
 def _ask(root: Path, questions: Sequence[Sequence[str]]) -> None:

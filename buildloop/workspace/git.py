@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import IO, cast
@@ -74,8 +75,10 @@ def begin_git(
 
 def run_gits(where: Path, *calls: Sequence[str]) -> list[str]:
     """The same for several calls that run side by side; none of them may depend on another."""
-    started = [_start(where, arguments, None, subprocess.DEVNULL, None) for arguments in calls]
+    started: list[subprocess.Popen[bytes]] = []
     try:
+        for arguments in calls:
+            started.append(_start(where, arguments, None, subprocess.DEVNULL, None))
         return [_finish(process, b"") for process in started]
     finally:
         for process in started:
@@ -131,12 +134,13 @@ def _finish(process: subprocess.Popen[bytes], given: bytes) -> str:
     return said
 
 
-def known_git(where: Path, *arguments: str) -> str:
-    """The same for questions about commits that are named by their hashes: asked again, the answer is known."""
-    question = (str(where), *arguments)
+def known_git(root: Path, *arguments: str) -> str:
+    """The same for questions about commits that are named by their hashes: asked again, the answer is known. Within
+    `asked_in` nothing in the worktree can have a say, so that a command may run there meanwhile."""
+    question = (str(root), *arguments)
     if (known := _known.get(question)) is not None:
         return known
-    answer = run_git(where, *arguments)
+    answer = run_git(_asked_in.get(root, root), *arguments)
     if len(answer) <= LONGEST_KEPT:
         _known[question] = answer
         for oldest in list(_known)[:-MOST_KEPT]:
@@ -145,6 +149,17 @@ def known_git(where: Path, *arguments: str) -> str:
 
 
 _known: dict[tuple[str, ...], str] = {}
+_asked_in: dict[Path, Path] = {}
+
+
+@contextlib.contextmanager
+def asked_in(folder: Path, root: Path) -> Iterator[None]:
+    """Within, what is asked about commits of the worktree at `root` is asked in git's own folder."""
+    _asked_in[root] = folder
+    try:
+        yield
+    finally:
+        del _asked_in[root]
 
 
 def git_or_none(where: Path, *arguments: str) -> str | None:

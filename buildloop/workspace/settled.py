@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,21 +11,27 @@ from buildloop.guarded import commands_begun
 from buildloop.models import WorkspaceInfo
 from buildloop.workspace.droppings import note_droppings
 from buildloop.workspace.git import run_git, run_gits
+from buildloop.workspace.integrity.hidden import clear_index_bits
 from buildloop.workspace.link import reconnect
 from buildloop.workspace.pipes import drop_pipes
 from buildloop.workspace.standing import CHANGED, has_begun, head_of, on_branch
-from buildloop.workspace.worktree import NOT_INSTALLED, begin_clean, reopen
+from buildloop.workspace.worktree import begin_clean, reopen, wait_until_clean
 
 UNTRACKED = ("ls-files", "-z", "--others")
+LYING_AROUND = ("clean", "-nd")
+# With the bits by which git can be told not to look at a file.
+INDEX = ("ls-files", "-v", "-z")
+
+
+# One step follows the other at once. Whoever waited in between (for a person, for an agent's limit) looks again.
+BELIEVED_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Left:
-    """`cleaned` waits until nothing lies around that the next step must not find."""
-
     commit: str
     commands: int
-    cleaned: Callable[[], None]
+    at: float
 
 
 _left: dict[str, _Left] = {}
@@ -33,18 +40,28 @@ _left: dict[str, _Left] = {}
 def leave(workspace: WorkspaceInfo, commit: str, mark: str, *, clean: bool) -> None:
     """Every tracked file is as in `commit`. Commands of the run carry its `mark`. What lies around is taken away
     meanwhile."""
-    cleaned = (lambda: None) if clean else begin_clean(workspace)
-    _left[workspace.root] = _Left(commit, commands_begun(mark), cleaned)
+    if not clean:
+        begin_clean(workspace)
+    _left[workspace.root] = _Left(commit, commands_begun(mark), time.monotonic())
 
 
 def arrive(workspace: WorkspaceInfo, commit: str, mark: str) -> None:
     """The worktree is there, on its branch, and exactly at `commit`."""
     left = _left.pop(workspace.root, None)
-    if left is not None:
-        left.cleaned()
-    known = left is not None and (left.commit, left.commands) == (commit, commands_begun(mark))
-    if not known or not _still(workspace, commit):
+    if left is None or not _believed(left, workspace, commit, mark):
         reopen(workspace, commit)
+    wait_until_clean(workspace)
+
+
+def _believed(left: _Left, workspace: WorkspaceInfo, commit: str, mark: str) -> bool:
+    return (
+        (left.commit, left.commands) == (commit, commands_begun(mark))
+        and time.monotonic() - left.at < BELIEVED_SECONDS
+        and (Path(workspace.root) / ".git").is_file()
+        and on_branch(workspace)
+        and head_of(workspace) == commit
+        and not has_begun(workspace)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +77,12 @@ def settle_after_gate(workspace: WorkspaceInfo, exclude: Path) -> AfterGate:
     root = Path(workspace.root)
     reconnect(workspace)
     drop_pipes(root)
-    left = ("clean", "-nd", *NOT_INSTALLED)
-    changed, lying_around, untracked = run_gits(root, CHANGED, left, UNTRACKED)
-    if changed or has_begun(workspace):
+    changed, lying_around, untracked, index = run_gits(root, CHANGED, LYING_AROUND, UNTRACKED, INDEX)
+    passed_over = [entry for entry in index.split("\0") if entry and (entry[0].islower() or entry[0] == "S")]
+    if passed_over:
+        clear_index_bits(root)
+    if changed or passed_over or has_begun(workspace):
         run_git(root, "reset", "--quiet", "--hard")
     if lying_around:
         note_droppings(root, exclude)
     return AfterGate(not lying_around, untracked.split("\0"))
-
-
-def _still(workspace: WorkspaceInfo, commit: str) -> bool:
-    return on_branch(workspace) and head_of(workspace) == commit and not has_begun(workspace)

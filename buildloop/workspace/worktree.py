@@ -50,6 +50,7 @@ def prepare_worktree(request: BuildRequest) -> WorkspaceInfo:
 def reopen(workspace: WorkspaceInfo, commit: str) -> None:
     """Make sure the worktree is there, on its branch, and exactly at `commit`."""
     root = Path(workspace.root)
+    wait_until_clean(workspace)
     if not on_branch(workspace):
         check_branch_free(workspace)
     if not reconnect(workspace):
@@ -69,6 +70,7 @@ def open_again(workspace: WorkspaceInfo) -> None:
 
 def stand_at(workspace: WorkspaceInfo, commit: str) -> None:
     """Be at `commit`, at little cost if that is so already."""
+    wait_until_clean(workspace)
     if not Path(workspace.root).exists() or not reconnect(workspace) or head_of(workspace) != commit:
         reopen(workspace, commit)
 
@@ -100,6 +102,7 @@ def check_branch_unmoved(workspace: WorkspaceInfo, expected: str) -> None:
 def put_back(workspace: WorkspaceInfo, commit: str) -> None:
     """Set the run's worktree and branch to `commit`; ignored files (installed packages) stay."""
     root = Path(workspace.root)
+    wait_until_clean(workspace)
     reconnect(workspace)
     drop_pipes_once(root)
     if not stands_at(workspace, commit):
@@ -108,22 +111,30 @@ def put_back(workspace: WorkspaceInfo, commit: str) -> None:
         run_git(root, "symbolic-ref", "HEAD", f"refs/heads/{workspace.branch}")
         run_git(root, "reset", "--quiet", "--hard", commit)
         drop_bytecode(root, filter(None, changed))
-    begin_clean(workspace)()
+    begin_clean(workspace)
+    wait_until_clean(workspace)
 
 
-def begin_clean(workspace: WorkspaceInfo) -> Callable[[], None]:
-    """Take away what is neither tracked nor ignored; calling the answer waits until that is done."""
-    root = Path(workspace.root)
-    wait = begin_git(None, root, *CLEAN)
+def begin_clean(workspace: WorkspaceInfo) -> None:
+    """Take away what is neither tracked nor ignored. Whoever works in the worktree next waits for it."""
+    wait_until_clean(workspace)
+    _cleaning[workspace.root] = begin_git(None, Path(workspace.root), *CLEAN)
 
-    def waited() -> None:
-        try:
-            wait()
-        except GitCommandError:  # folders that were made read-only, as some package caches are
-            _open_folders(root)
-            run_git(root, *CLEAN)
 
-    return waited
+def wait_until_clean(workspace: WorkspaceInfo) -> None:
+    """Two of them at once would fail at each other's files."""
+    wait = _cleaning.pop(workspace.root, None)
+    if wait is None:
+        return
+    try:
+        wait()
+    except GitCommandError:  # folders that were made read-only, as some package caches are
+        if Path(workspace.root).exists():
+            _open_folders(Path(workspace.root))
+            run_git(Path(workspace.root), *CLEAN)
+
+
+_cleaning: dict[str, Callable[[], None]] = {}
 
 
 def _open_folders(root: Path) -> None:
@@ -136,6 +147,7 @@ def _open_folders(root: Path) -> None:
 def release(workspace: WorkspaceInfo, *, keep: bool) -> None:
     """Give the branch free, so that the user can check it out; a finished run's worktree goes."""
     root = Path(workspace.root)
+    wait_until_clean(workspace)
     if keep:
         if root.exists() and reconnect(workspace):
             run_git(root, "checkout", "--quiet", "--detach")

@@ -248,6 +248,15 @@ def together(number, **changes):
     return suggestion(number, iteration=1, **changes)
 
 
+def test_a_suggestion_of_the_next_iteration_is_not_settled_by_the_one_before(store):
+    """Killed late, an iteration is told again: its failure is still red, the suggestion was not shown yet."""
+    record_suggestion(store, suggestion(2), NOW, Events().emit)
+    red = {suggestion(2).fingerprint: False}
+    assert resolve_outstanding_suggestions(store, FIRST, red, emit=Events().emit) == []
+    second = Moment(run="run-1", iteration=2)
+    assert resolve_outstanding_suggestions(store, second, red, emit=Events().emit) == ["s2"]
+
+
 def test_resolve_outstanding_suggestions_leaves_resolved_ones_alone(store):
     for number in (1, 2, 3, 4):
         record_suggestion(store, together(number), NOW, Events().emit)
