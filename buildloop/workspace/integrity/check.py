@@ -77,10 +77,10 @@ def _objections(evidence: Evidence, blob: Blob) -> list[Objection]:
     kept = [one for one in found if not (one.file and matches(one.file, evidence.allowed))]
     if any(matches(name, evidence.allowed) for c in changes for name in (c.name, c.old_name)):
         kept = [one for one in kept if one.rule not in ("count", "uncounted")]
-    return list(dict.fromkeys(_certain_selection(one, evidence) for one in kept))
+    return list(dict.fromkeys(_by_what_ran(one, evidence) for one in kept))
 
 
-def _certain_selection(one: Objection, evidence: Evidence) -> Objection:
+def _by_what_ran(one: Objection, evidence: Evidence) -> Objection:
     """Which files a runner looks at may follow files that moved, and set-up that nothing needs any more may go, where as
     many tests ran as at the start."""
     rule = UNLESS_AS_MANY_RAN.get(one.rule)
@@ -121,8 +121,7 @@ def judge_trees(
 
 
 def _deleted(name: str, before: Tests) -> str:
-    """Set-up and helpers may go with the form that needed them; what a runner collects, or demands something, is a
-    loss."""
+    """Set-up may go with the form that needed it; what a runner collects, or what demands something, is a loss."""
     demands = any(unit.assertions for unit in before.units if unit.file == name)
     told_by_name = name.endswith((".py", ".go"))
     return "gone" if (is_collected(name) if told_by_name else demands) else "support"
