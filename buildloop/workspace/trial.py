@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -14,6 +17,9 @@ from buildloop.workspace.link import reconnect
 from buildloop.workspace.pipes import drop_pipes
 
 GONE = f"0 {'0' * 40}"
+SAYS_HOW_TO_BUILD = re.compile(
+    r"(?:^|/)(?:GNUmakefile|[mM]akefile|CMakeLists\.txt|meson\.build)$|\.(?:mk|cmake|ninja|sh)$"
+)
 
 
 def as_entry(root: Path, text: str) -> str:
@@ -41,6 +47,7 @@ def standing_on(workspace: WorkspaceInfo, tree: str, files: Sequence[str]) -> It
     root = Path(workspace.root)
     run_git(root, "read-tree", "--reset", "-u", tree)
     drop_bytecode(root, files)
+    _have_built_anew(root, files)
     try:
         yield
     finally:
@@ -48,3 +55,14 @@ def standing_on(workspace: WorkspaceInfo, tree: str, files: Sequence[str]) -> It
         drop_pipes(root)
         run_git(root, "reset", "--quiet", "--hard")
         drop_bytecode(root, files)
+        _have_built_anew(root, files)
+
+
+def _have_built_anew(root: Path, files: Sequence[str]) -> None:
+    """make builds what is older than its sources; that other instructions made it, it does not see."""
+    if not any(map(SAYS_HOW_TO_BUILD.search, files)):
+        return
+    now = time.time_ns()  # one for all: a generated file that is kept with its source is not older than that
+    for name in filter(None, run_git(root, "ls-files", "-z").split("\0")):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            os.utime(root / name, ns=(now, now), follow_symlinks=False)

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from buildloop.models import WorkspaceInfo
 from buildloop.workspace.git import run_git
 from buildloop.workspace.integrity.compare import compare_tests
-from buildloop.workspace.integrity.counter.renames import renamed, renames
+from buildloop.workspace.integrity.counter.renames import moved_folders, renamed, renames
 from buildloop.workspace.integrity.counter.spliced import inline_tests
 from buildloop.workspace.integrity.executed import (
     Ran,
@@ -20,7 +20,7 @@ from buildloop.workspace.integrity.executed import (
     not_run,
     red_all_the_same,
 )
-from buildloop.workspace.integrity.files import is_test, matches
+from buildloop.workspace.integrity.files import is_collected, is_test, matches
 from buildloop.workspace.integrity.gate_changes import GateChange, changed_gate
 from buildloop.workspace.integrity.gate_files import Read, gate_of
 from buildloop.workspace.integrity.gate_kept import tells_the_outcome
@@ -36,6 +36,7 @@ from buildloop.workspace.integrity.trees import Blob, blobs, changes_between
 from buildloop.workspace.integrity.tricks import tricks_in
 
 MOST_TEST_FILES = 500
+UNLESS_AS_MANY_RAN = {"selection": "config", "support": "gone"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +70,21 @@ def _objections(evidence: Evidence, blob: Blob) -> list[Objection]:
     found = [
         *judge_trees(changes, before, after, _literals(names, old)),
         *cut_off(changes, names),
-        *_gate(evidence, inside, changes, before, old, new),
+        *_gate(evidence, inside, changes, before, names, old, new),
     ]
     found += hidden_files(root, evidence.untracked)
     found += _execution(evidence, before, after)
     kept = [one for one in found if not (one.file and matches(one.file, evidence.allowed))]
     if any(matches(name, evidence.allowed) for c in changes for name in (c.name, c.old_name)):
         kept = [one for one in kept if one.rule not in ("count", "uncounted")]
-    return list(dict.fromkeys(_certain_selection(one, evidence) for one in kept))
+    return list(dict.fromkeys(_by_what_ran(one, evidence) for one in kept))
 
 
-def _certain_selection(one: Objection, evidence: Evidence) -> Objection:
-    """Which files a runner looks at may follow files that moved, where as many tests ran as at the start."""
-    return replace(one, rule="config") if one.rule == "selection" and not _as_many_ran(evidence) else one
+def _by_what_ran(one: Objection, evidence: Evidence) -> Objection:
+    """Which files a runner looks at may follow files that moved, and set-up that nothing needs any more may go, where as
+    many tests ran as at the start."""
+    rule = UNLESS_AS_MANY_RAN.get(one.rule)
+    return replace(one, rule=rule) if rule and not _as_many_ran(evidence) else one
 
 
 def _as_many_ran(evidence: Evidence) -> bool:
@@ -95,12 +98,13 @@ def judge_trees(
     """Everything that can be told from the sources alone."""
     renamed = {change.old_name: change.name for change in changes if change.status == "R"}
     found = compare_tests(before, after, renamed)
+    with_tests = {u.file for u in before.units if u.role is Role.TEST}
     found += [
-        Objection("gone", c.old_name, f"the test file {c.old_name} was deleted")
+        Objection(_deleted(c.old_name, before), c.old_name, f"the test file {c.old_name} was deleted")
         for c in changes
         if c.status == "D"
         and is_test(c.old_name)
-        and c.old_name not in {u.file for u in before.units if u.role is Role.TEST}
+        and c.old_name not in with_tests
         and (c.before or "").strip()
     ]
     found += [
@@ -114,6 +118,13 @@ def judge_trees(
         if not is_test(change.name):
             found += hard_coded(change, literals)
     return found
+
+
+def _deleted(name: str, before: Tests) -> str:
+    """Set-up may go with the form that needed it; what a runner collects, or what demands something, is a loss."""
+    demands = any(unit.assertions for unit in before.units if unit.file == name)
+    told_by_name = name.endswith((".py", ".go"))
+    return "gone" if (is_collected(name) if told_by_name else demands) else "support"
 
 
 def tests_of(
@@ -160,7 +171,13 @@ def _names(root: Path, start: str) -> Callable[[], Sequence[str]]:
 
 
 def _gate(
-    evidence: Evidence, inside: str, changes: Sequence[Change], before: Tests, old: Read, new: Read
+    evidence: Evidence,
+    inside: str,
+    changes: Sequence[Change],
+    before: Tests,
+    names: Callable[[], Sequence[str]],
+    old: Read,
+    new: Read,
 ) -> list[Objection]:
     gate = gate_of(evidence.commands, inside, old)
     changed = {name for change in changes for name in (change.name, change.old_name)}
@@ -173,12 +190,12 @@ def _gate(
     said = "\n".join(evidence.before.said)
     subject = {name for name in gate.sourced if name.rpartition("/")[2] in said}
     moved = {change.old_name: change.name for change in changes if change.status == "R"}
-    names = moved | renames(changes, gate.scripts)
+    called = moved | moved_folders(changes, names()) | renames(changes, gate.scripts)
 
     def under_new_names(name: str) -> str | None:
         """A gate that only follows what the product is called now is the same gate."""
         text = old(name)
-        return renamed(text, names) if text and names else text
+        return renamed(text, called) if text and called else text
 
     counted = _as_many_ran(evidence)
 

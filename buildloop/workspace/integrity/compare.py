@@ -4,7 +4,7 @@ reformatted; it may not say less."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from buildloop.workspace.integrity.files import is_collected
 from buildloop.workspace.integrity.model import Assertion, Objection, Role, Tests, Unit
@@ -20,6 +20,7 @@ def compare_tests(before: Tests, after: Tests, renamed: Mapping[str, str]) -> li
     there = after.by_key()
     pairs = [(unit, _counterpart(unit, there, renamed)) for unit in before.units]
     pool = pool_of(pairs, after, after.local_functions - before.local_functions)
+    taken = {(new.file, new.name) for _, new in pairs if new is not None}
     found: list[Objection] = []
     for old, new in pairs:
         if new is not None and old.role is Role.TEST:
@@ -27,7 +28,7 @@ def compare_tests(before: Tests, after: Tests, renamed: Mapping[str, str]) -> li
         elif new is not None:
             found += _compare_support(old, new, pool)
         elif old.role is Role.TEST:
-            found += _gone(old, pool, after)
+            found += _gone(old, pool, after, taken)
     return (
         found
         + new_patches(pairs)
@@ -141,8 +142,11 @@ def _like_a_path(value: str) -> bool:
     return value[:1] in "'\"`" and any(char in value for char in PATHLIKE)
 
 
-def _gone(old: Unit, pool: Pool, after: Tests) -> list[Objection]:
-    """Moved, renamed, split or merged is fine: then everything it demanded is demanded somewhere else."""
+def _gone(old: Unit, pool: Pool, after: Tests, taken: Collection[tuple[str, str]]) -> list[Objection]:
+    """Moved, renamed, split or merged is fine: then everything it demanded is demanded somewhere else. One that has its
+    name in another file is not gone; what it says there is compared as if it had stayed. `taken` are those that
+    another test of the start has become.
+    """
     short = old.name.rpartition(".")[2]
     moved = [
         u
@@ -155,13 +159,18 @@ def _gone(old: Unit, pool: Pool, after: Tests) -> list[Objection]:
     if not demands and (moved or _same_calls(old, after)):
         return []
     skipped = next((u for u in moved if u.marks - old.marks), None)
-    if skipped is not None:
-        return _compare_test(old, skipped, pool)
+    arrived = skipped or next((u for u in moved if (u.file, u.name) not in taken and _says(u)), None)
+    if arrived is not None:
+        return _compare_test(old, arrived, pool)
     return [
         Objection(
             "gone", old.file, f"the test {old.name} of {old.file} is gone, and no other test demands the same"
         )
     ]
+
+
+def _says(unit: Unit) -> bool:
+    return any(not one.empty for one in unit.assertions)
 
 
 def _same_calls(old: Unit, after: Tests) -> bool:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
+from buildloop.workspace.integrity.counter.renames import renamed
 from buildloop.workspace.integrity.files import is_test
 from buildloop.workspace.integrity.model import Change
-from buildloop.workspace.integrity.readers.blocks import JS
-from buildloop.workspace.integrity.readers.tokens import CLOSE, OPEN, Token, tokenize
+from buildloop.workspace.integrity.readers.blocks import JS, JS_TESTS, blocks_of
+from buildloop.workspace.integrity.readers.tokens import CLOSE, OPEN, Token, closing, tokenize
 from buildloop.workspace.integrity.tricks import added_lines
 
 SIGNATURE = re.compile(
@@ -29,9 +31,12 @@ LONGEST = 200_000
 FORM = frozenset("{}()[],:.;=")
 
 
-def only_called_differently(changes: Sequence[Change], restored: Collection[str]) -> bool:
+def only_called_differently(
+    changes: Sequence[Change], restored: Collection[str], names: Mapping[str, str] = MappingProxyType({})
+) -> bool:
     """Whether every restored test differs in nothing but how it calls functions whose parameters were changed, or how
-    it says that the product calls others."""
+    it says that the product calls others. `names` leads from what the product was called to what it is called."""
+    changes = [replace(c, before=renamed(c.before, names)) if c.before else c for c in changes]
     words = _Words(_new_parameters(changes), _new_words(changes))
     tests = [c for c in changes if c.old_name in restored or c.name in restored]
     code = all(JS.search(one.name) or one.name.endswith(".py") for one in tests)
@@ -52,7 +57,7 @@ def _new_parameters(changes: Sequence[Change]) -> frozenset[str]:
             before, after = _signatures(change.before or ""), _signatures(change.after or "")
             for name in before.keys() & after.keys():
                 if before[name] != after[name]:
-                    found |= {name, *re.findall(r"[A-Za-z_$][\w$]*", before[name] + after[name])}
+                    found |= {name, *re.findall(r"[A-Za-z_$][\w$]*", f"{before[name]} {after[name]}")}
     return frozenset(found)
 
 
@@ -74,7 +79,8 @@ def _signatures(text: str) -> dict[str, str]:
 def _same_but_form(change: Change, words: _Words) -> bool:
     if change.before is None or change.after is None or len(change.before) + len(change.after) > LONGEST:
         return False
-    old, new = tokenize(change.before, change.name), tokenize(change.after, change.name)
+    old = tokenize(change.before, change.name)
+    new = _without_new_tests(change, old)
     if [t.text for t in old if t.literal] != [t.text for t in new if t.literal]:
         return False
     matcher = difflib.SequenceMatcher(None, [t.text for t in old], [t.text for t in new], autojunk=False)
@@ -87,6 +93,25 @@ def _same_but_form(change: Change, words: _Words) -> bool:
     ]
     named = any(tokens[index].kind == "word" for tokens, index in touched)
     return named and all(_is_form(tokens, index, words, change.name) for tokens, index in touched)
+
+
+def _without_new_tests(change: Change, old: Sequence[Token]) -> list[Token]:
+    """The tokens of the new file without whole tests that it did not have: more is asked there, nothing is excused."""
+    tokens = list(tokenize(change.after or "", change.name))
+    if not JS.search(change.name):
+        return tokens
+    known = {block.name for block in blocks_of(change.name, change.before or "", old)}
+    titles = {id(b.title) for b in blocks_of(change.name, change.after or "", tokens) if b.name not in known}
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        if tokens[index].text in JS_TESTS and id(tokens[min(index + 2, len(tokens) - 1)]) in titles:
+            index = closing(tokens, index + 1) + 1
+            index += index < len(tokens) and tokens[index].text == ";"
+            continue
+        kept.append(tokens[index])
+        index += 1
+    return kept
 
 
 def _is_form(tokens: Sequence[Token], index: int, words: _Words, file: str) -> bool:

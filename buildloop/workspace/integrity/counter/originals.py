@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from buildloop.workspace.git import run_git
@@ -24,11 +24,12 @@ MOST_TOLD = 300
 @dataclass(frozen=True, slots=True)
 class Originals:
     """`restored` are the files that differ from the new tree; `lost` are the product's files that are no longer where
-    the old tests look for them."""
+    the old tests look for them; `names` are the new names by the old ones, where they are called by these."""
 
     tree: str
     restored: tuple[str, ...]
     lost: tuple[str, ...]
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def originals(
@@ -45,7 +46,8 @@ def originals(
         return None
     lost = [c.old_name for c in changes if c.status in "DR" and c.old_name not in entries]
     removed = [c.name for c in changes if entries.get(c.name) == GONE and not is_test(c.name)]
-    return Originals(tree_with(root, evidence.commit, entries), tuple(sorted(entries)), (*lost, *removed))
+    tree = tree_with(root, evidence.commit, entries)
+    return Originals(tree, tuple(sorted(entries)), (*lost, *removed), names)
 
 
 def _test_side(evidence: Evidence, changes: Sequence[Change], blob: Blob) -> TestSide:

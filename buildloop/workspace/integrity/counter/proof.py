@@ -30,11 +30,9 @@ def counter_proof(evidence: Evidence, run: RunGate, quarantined: Collection[str]
         changes = changes_between(root, evidence.workspace.start_commit, evidence.commit, blob)
         made = originals(evidence, changes, blob)
         others = varied(changes, told_by_tests(evidence, blob))
-    proof = _shown_twice(evidence, made, run, quarantined, 1) if made else None
-    if made and proof and proof.verdict is CounterVerdict.OVERTURNED:
-        proof = _unless_only_the_form(proof, made, changes)
+    proof = _unless_only_the_form(evidence, made, changes, run, quarantined, 1) if made else None
     if proof and proof.verdict is CounterVerdict.UNCLEAR and (again := _under_new_names(evidence, changes)):
-        second = _shown_twice(evidence, again, run, quarantined, 3)
+        second = _unless_only_the_form(evidence, again, changes, run, quarantined, 3)
         proof = second.model_copy(update={"seconds": proof.seconds + second.seconds})
     if others and (proof is None or proof.verdict is not CounterVerdict.OVERTURNED):
         return _with_other_values(evidence, others, run, quarantined) or proof
@@ -46,8 +44,18 @@ def _under_new_names(evidence: Evidence, changes: Sequence[Change]) -> Originals
         return originals(evidence, changes, blob, under_new_names=True)
 
 
-def _unless_only_the_form(proof: CounterProof, made: Originals, changes: Sequence[Change]) -> CounterProof:
-    if not only_called_differently(changes, made.restored):
+def _unless_only_the_form(
+    evidence: Evidence,
+    made: Originals,
+    changes: Sequence[Change],
+    run: RunGate,
+    quarantined: Collection[str],
+    attempt: int,
+) -> CounterProof:
+    proof = _shown_twice(evidence, made, run, quarantined, attempt)
+    if proof.verdict is not CounterVerdict.OVERTURNED:
+        return proof
+    if not only_called_differently(changes, made.restored, made.names):
         return proof
     why = "the old tests call functions in a form that they no longer have"
     return proof.model_copy(update={"verdict": CounterVerdict.UNCLEAR, "failing": (), "why": why})

@@ -41,6 +41,26 @@ def moved_files(changes: Sequence[Change]) -> dict[str, str]:
     return found
 
 
+def moved_folders(changes: Sequence[Change], start: Sequence[str]) -> dict[str, str]:
+    """Folders that have another name now: none of their files (`start` has all of that time) is left in them, and all
+    that moved went to the same place."""
+    places: dict[str, set[str]] = {}
+    for change in changes:
+        if change.status == "R":
+            old, new = PurePosixPath(change.old_name).parent, PurePosixPath(change.name).parent
+            while old.name == new.name and old.name:
+                old, new = old.parent, new.parent
+            if old != new and old.name and new.name:
+                places.setdefault(old.as_posix(), set()).add(new.as_posix())
+    left = {change.old_name for change in changes if change.status in "DR"}
+    there = {*start} - left | {change.name for change in changes if change.status != "D"}
+    return {
+        old: min(new)
+        for old, new in places.items()
+        if len(new) == 1 and not any(name.startswith(f"{old}/") for name in there)
+    }
+
+
 def _identifiers(changes: Sequence[Change], gate: Collection[str]) -> dict[str, str]:
     side = [c for c in changes if is_test(c.name) or c.old_name in gate or c.name.endswith(".rs")]
     product = [

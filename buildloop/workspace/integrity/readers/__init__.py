@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 
 from buildloop.workspace.integrity.model import FileReading, Role, Unit
+from buildloop.workspace.integrity.readers.assertion_ends import GO_FAILS
 from buildloop.workspace.integrity.readers.blocks import JS, JS_GROUPS, JS_TESTS, blocks_of
 from buildloop.workspace.integrity.readers.line_blocks import Block
 from buildloop.workspace.integrity.readers.python import MODULE, read_python
-from buildloop.workspace.integrity.readers.statements import GO_FAILS, assertions_in
+from buildloop.workspace.integrity.readers.statements import assertions_in
 from buildloop.workspace.integrity.readers.tokens import Token, closing, tokenize
 
 SKIP_CALL = re.compile(

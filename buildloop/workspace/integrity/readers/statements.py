@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from buildloop.workspace.integrity.model import Assertion
+from buildloop.workspace.integrity.readers.assertion_ends import GO_FAILS, assertion_end, excused
 from buildloop.workspace.integrity.readers.meaning import (
     ASSERTING,
     EQUALITY,
@@ -18,25 +19,23 @@ from buildloop.workspace.integrity.readers.meaning import (
 from buildloop.workspace.integrity.readers.swallowed import left_early, swallowed_parts
 from buildloop.workspace.integrity.readers.tokens import CLOSE, OPEN, Token, closing, written
 
-GO_FAILS = frozenset("Error Errorf Fatal Fatalf Fail FailNow".split())
-OTHER_OWNERS = frozenset({"assert", "require", "t", "chai", "Assertions", "Assert", "sinon", "is"})
 NOT_CALLED = frozenset(
     "if for while switch return function func fn match catch expect assert new typeof await not".split()
 )
 
 
 def assertions_in(tokens: Sequence[Token], file: str) -> list[Assertion]:
-    flow = flow_of(tokens)
+    flow = flow_of(_without_messages(tokens))
     found: list[Assertion] = []
     swallowed = swallowed_parts(tokens)
     index = 0
     while index < len(tokens):
-        end = _assertion_end(tokens, index, file)
+        end = assertion_end(tokens, index, file)
         if end == 0:
             index += 1
             continue
         statement = tokens[index:end]
-        if any(index in one for one in swallowed) or _excused(statement, file):
+        if any(index in one for one in swallowed) or excused(statement, file):
             index = end
             continue
         found.append(
@@ -44,6 +43,20 @@ def assertions_in(tokens: Sequence[Token], file: str) -> list[Assertion]:
         )
         index = end
     return [one for one in found if one.kind] + _helper_calls(tokens, flow)
+
+
+def _without_messages(tokens: Sequence[Token]) -> list[Token]:
+    """What `t.Errorf(…)` in a loop's body says is no value that the loop works with."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        says = tokens[index].text in GO_FAILS and index > 0 and tokens[index - 1].text == "."
+        if says and index + 1 < len(tokens) and tokens[index + 1].text == "(":
+            index = closing(tokens, index + 1)
+        else:
+            kept.append(tokens[index])
+        index += 1
+    return kept
 
 
 def _helper_calls(tokens: Sequence[Token], flow: Mapping[str, Sequence[Token]]) -> list[Assertion]:
@@ -61,78 +74,6 @@ def _helper_calls(tokens: Sequence[Token], flow: Mapping[str, Sequence[Token]]) 
         one = _assertion(statement, (), flow, True)
         found.append(replace(one, kind="call", helper=token.text, empty=False))
     return found
-
-
-def _assertion_end(tokens: Sequence[Token], index: int, file: str) -> int:  # noqa: PLR0911
-    """Behind the assertion that starts here; 0 where none does."""
-    token = tokens[index]
-    previous = tokens[index - 1] if index else None
-    following = tokens[index + 1].text if index + 1 < len(tokens) else ""
-    if file.endswith((".bats", ".sh")):
-        starts = previous is None or previous.line != token.line
-        if starts and (
-            token.text in ("[", "!", "test", "grep", "diff", "cmp") or ASSERTING.match(token.text)
-        ):
-            return next((i for i in range(index, len(tokens)) if tokens[i].line != token.line), len(tokens))
-        return 0
-    if token.kind != "word" or (
-        previous is not None and previous.text == "." and not _own_dot(tokens, index)
-    ):
-        return 0
-    go_fails = token.text in GO_FAILS and previous is not None and previous.text == "."
-    if not go_fails and not ASSERTING.match(token.text):
-        return 0
-    if following not in ("(", ".", "!", "[") and not (file.endswith((".rb", ".exs", ".ex", ".t", ".cr"))):
-        return 0
-    if file.endswith((".rb", ".exs", ".ex", ".t", ".cr")):
-        return _line_statement_end(tokens, index)
-    position = index + 1
-    while position < len(tokens):
-        text = tokens[position].text
-        if text in OPEN and tokens[position].kind == "other":
-            position = closing(tokens, position) + 1
-        elif text in (".", "!", "?") or (
-            tokens[position - 1].text in (".", "?") and tokens[position].kind == "word"
-        ):
-            position += 1
-        else:
-            break
-    return position
-
-
-def _excused(statement: Sequence[Token], file: str) -> bool:
-    """`[ "$a" = b ] || true`"""
-    texts = [token.text for token in statement]
-    joined = "".join(texts)
-    return (
-        file.endswith((".bats", ".sh"))
-        and "||" in joined
-        and not {"fail", "false", "return", "exit"} & set(texts)
-    )
-
-
-def _own_dot(tokens: Sequence[Token], index: int) -> bool:
-    return index > 1 and tokens[index - 2].text in OTHER_OWNERS | {
-        "this",
-        "self",
-        "s",
-        "suite",
-        "c",
-        "b",
-        "tb",
-    }
-
-
-def _line_statement_end(tokens: Sequence[Token], index: int) -> int:
-    depth = 0
-    for position in range(index, len(tokens)):
-        token = tokens[position]
-        if position > index and depth == 0 and token.line != tokens[position - 1].line and token.text != ".":
-            return position
-        depth += (token.text in OPEN and token.kind == "other") - (
-            token.text in CLOSE and token.kind == "other"
-        )
-    return len(tokens)
 
 
 def _condition(tokens: Sequence[Token], index: int, statement: Sequence[Token]) -> Sequence[Token]:
@@ -184,7 +125,9 @@ def _assertion(
     kind = "fails" if condition else EQUALITY.sub("equals", ".".join(chain[:6])) or "check"
     if condition:
         kind = "fails if " + " ".join(
-            t.text for t in condition if t.text in ("!", "=", "<", ">", "==", "!=", "&", "|")
+            t.text
+            for t in condition[_asked_from(condition) :]
+            if t.text in ("!", "=", "<", ">", "==", "!=", "&", "|")
         )
     roots = {
         token.text
@@ -213,21 +156,26 @@ def _assertion(
 
 def _asks_itself(condition: Sequence[Token], flow: Mapping[str, Sequence[Token]]) -> bool:
     """`got != Count(text)` where got is Count(text)."""
-    last = max((i for i, t in enumerate(condition) if t.text == ";"), default=0)
+    first = _asked_from(condition)
     at = next(
         (
             i
-            for i in range(last + 1, len(condition) - 1)
+            for i in range(first, len(condition) - 1)
             if condition[i].text in "!=" and condition[i + 1].text == "="
         ),
         0,
     )
     if not at:
         return False
-    left, right = condition[last + 1 : at], condition[at + 2 :]
+    left, right = condition[first:at], condition[at + 2 :]
     if len(left) == 1 and left[0].text in flow:
         left = flow[left[0].text]
     return bool(left) and written(left) == written(right)
+
+
+def _asked_from(condition: Sequence[Token]) -> int:
+    """Go's `if got := Count(text); got != 3` asks behind the semicolon; before it stands where the answer comes from."""
+    return max((i for i, t in enumerate(condition) if t.text == ";"), default=0) + 1
 
 
 def _demanded(statement: Sequence[Token]) -> Sequence[Token]:
