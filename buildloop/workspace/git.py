@@ -138,7 +138,8 @@ def known_git(root: Path, *arguments: str) -> str:
     """The same for questions about commits that are named by their hashes: asked again, the answer is known. Within
     `asked_in` nothing in the worktree can have a say, so that a command may run there meanwhile."""
     question = (str(root), *arguments)
-    if (known := _known.get(question)) is not None:
+    if (known := _known.pop(question, None)) is not None:
+        _known[question] = known  # the last one asked for is the last one to go
         return known
     answer = run_git(_asked_in.get(root, root), *arguments)
     if len(answer) <= LONGEST_KEPT:

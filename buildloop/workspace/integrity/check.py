@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from buildloop.models import WorkspaceInfo
-from buildloop.workspace.git import run_git
+from buildloop.workspace.git import known_git
 from buildloop.workspace.integrity.compare import compare_tests
 from buildloop.workspace.integrity.counter.renames import moved_folders, renamed, renames
 from buildloop.workspace.integrity.counter.spliced import inline_tests
@@ -167,7 +167,7 @@ def _literals(names: Callable[[], Sequence[str]], read: Read) -> Literals:
 
 
 def _names(root: Path, start: str) -> Callable[[], Sequence[str]]:
-    return cache(lambda: run_git(root, "ls-tree", "-r", "-z", "--name-only", start).split("\0"))
+    return cache(lambda: known_git(root, "ls-tree", "-r", "-z", "--name-only", start).split("\0"))
 
 
 def _gate(
