@@ -11,7 +11,7 @@ from buildloop.guarded import commands_begun
 from buildloop.models import WorkspaceInfo
 from buildloop.workspace.droppings import note_droppings
 from buildloop.workspace.git import run_git, run_gits
-from buildloop.workspace.integrity.hidden import clear_index_bits
+from buildloop.workspace.integrity.hidden import clear_index_bits, passed_over
 from buildloop.workspace.link import reconnect
 from buildloop.workspace.pipes import drop_pipes
 from buildloop.workspace.standing import CHANGED, has_begun, head_of, on_branch
@@ -78,10 +78,10 @@ def settle_after_gate(workspace: WorkspaceInfo, exclude: Path) -> AfterGate:
     reconnect(workspace)
     drop_pipes(root)
     changed, lying_around, untracked, index = run_gits(root, CHANGED, LYING_AROUND, UNTRACKED, INDEX)
-    passed_over = [entry for entry in index.split("\0") if entry and (entry[0].islower() or entry[0] == "S")]
-    if passed_over:
+    hidden = any(map(passed_over, index.split("\0")))
+    if hidden:
         clear_index_bits(root)
-    if changed or passed_over or has_begun(workspace):
+    if changed or hidden or has_begun(workspace):
         run_git(root, "reset", "--quiet", "--hard")
     if lying_around:
         note_droppings(root, exclude)

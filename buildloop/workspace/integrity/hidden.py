@@ -43,12 +43,17 @@ def clear_index_bits(root: Path) -> list[str]:
     """Undo `--skip-worktree` and `--assume-unchanged`: git would pass over the files' changes. Tells the submodules,
     which the same list shows."""
     listed = [entry for entry in run_git(root, "ls-files", "-v", "--stage", "-z").split("\0") if entry]
-    names = [_name(entry) for entry in listed if entry[0].islower() or entry[0] == "S"]
+    names = [_name(entry) for entry in listed if passed_over(entry)]
     if names and git_or_none(root, "sparse-checkout", "list") is None:
         given = "\0".join(names) + "\0"
         run_git(root, "update-index", "-z", "--no-skip-worktree", "--stdin", stdin=given)
         run_git(root, "update-index", "-z", "--no-assume-unchanged", "--stdin", stdin=given)
     return [_name(entry) for entry in listed if entry[2:].startswith(f"{SUBMODULE} ")]
+
+
+def passed_over(entry: str) -> bool:
+    """Whether git was told not to look at the file of this line of `git ls-files -v`."""
+    return entry[:1].islower() or entry.startswith("S")
 
 
 def _name(entry: str) -> str:
